@@ -6,7 +6,7 @@ script or a configuration file unlooked at.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
@@ -348,6 +348,11 @@ class Open:
     def schema(self) -> dict[str, Any]:
         """Return what editors may know."""
         return {**self.keywords, **({"examples": list(self.examples)} if self.examples else {})}
+
+
+def counted(kinds: Iterable[Kind]) -> str:
+    """Return what a number of such kinds counts, after ``a number``; nothing where it has no unit."""
+    return next((f" of {kind.unit}" for kind in kinds if isinstance(kind, Number) and kind.unit), "")
 
 
 def resource_id(prefix: str, what: str) -> Text:

@@ -27,7 +27,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
     required_keys,
 )
-from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Number, Open
+from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
@@ -127,11 +127,10 @@ class Reader:
 
     def _missing(self, shape: Shape, at: At) -> Any:
         """Refuse what is not there; of a section, say what it needs, and read it as an empty one for rules to judge."""
-        if not isinstance(shape, Part) or shape.existing is not None:
-            return self._refused(at, Flaw("is missing"))
-        needed = ", ".join(map(repr, required_keys(shape.spec)))
+        spec = shape.spec if isinstance(shape, Part) and shape.existing is None else None
+        needed = ", ".join(map(repr, required_keys(spec))) if spec else ""
         self._refused(at, Flaw("is missing", remedy=needed and f"; it needs {needed}"))
-        return Reader(environment=self.environment).read(shape.spec, {}, at)
+        return Reader(environment=self.environment).read(spec, {}, at) if spec else Unknown()
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
@@ -278,8 +277,7 @@ class Reader:
         if wrong := next(found, None):
             return replace(wrong, got=self._got(data, at))
         choices = [either(map(str, kind.values), all_in=kind.where) for kind in kinds if isinstance(kind, Choice)]
-        units = [f"{_SYMBOLS[wanted]} of {kind.unit}" for kind in kinds if isinstance(kind, Number) and kind.unit]
-        what = next(iter([*choices, *units]), _SYMBOLS[wanted])
+        what = next(iter(choices), f"{_SYMBOLS[wanted]}{counted(kinds)}")
         quoted = isinstance(data, str) and data.strip().lower() == remedy
         hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
         return self._wrong(f"must be {what}", data, at, hint)
