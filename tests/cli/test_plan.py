@@ -8,6 +8,7 @@ import pytest
 
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.contract import ask
+from cdk_trainyard.cli.plan.resources import plan_resources
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
 from tests.support import ROOT
 
@@ -52,6 +53,30 @@ def test_another_engine_of_a_database_is_another_database(tmp_path: Path, capsys
 
     main(["plan", str(database("mysql")), str(database("mariadb"))])
     assert "an empty one is made, the old one stays behind with the data" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "said"),
+    [
+        ("AWS::FSx::FileSystem", "RetainExceptOnCreate", "Delete", "is deleted when it leaves its stack"),
+        ("AWS::FSx::FileSystem", None, "Retain", "stays in the account when it leaves its stack"),
+        ("AWS::Logs::LogGroup", "Retain", None, "is deleted when it leaves its stack"),
+        ("Custom::PclusterCluster", "Retain", "Delete", "is deleted when it leaves its stack"),
+        ("AWS::RDS::DBInstance", None, "Delete", "is deleted when it leaves its stack"),
+        ("AWS::RDS::DBInstance", "Delete", "Snapshot", "and a last snapshot stays"),
+        ("AWS::RDS::DBInstance", None, "Snapshot", ""),
+        ("AWS::FSx::FileSystem", "Retain", "RetainExceptOnCreate", ""),
+        ("AWS::FSx::FileSystem", "Retain", {"Fn::If": ["A", "Delete", "Retain"]}, ""),
+    ],
+)
+def test_another_deletion_policy_is_told(kind: str, old: Any, new: Any, said: str) -> None:
+    """A change that does nothing now, and everything later."""
+    before, after = (
+        {"S": {"Resources": {"X": {"Type": kind, **({"DeletionPolicy": each} if each else {})}}}} for each in (old, new)
+    )
+    rows = [*plan_resources(before, after)]
+    assert [(row.where, row.effect) for row in rows] == ([("S/X", Effect.FREE)] if said else [])
+    assert all(said in row.remedy and "DeletionPolicy" in row.what for row in rows)
 
 
 def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:

@@ -47,7 +47,12 @@ CLUSTER = "AWS::SageMaker::Cluster"
         (bucket(**KEPT), bucket("b", **KEPT), "lost", "the old one stays in the account, with the data"),
         (bucket(), {}, "lost", "everything in it is deleted"),
         (bucket(**KEPT), {}, "removed", "stays in the account, and in no stack"),
-        (bucket(**KEPT), bucket(), "changed", "DeletionPolicy: Retain → nothing"),
+        (
+            bucket(**KEPT),
+            bucket(),
+            "changed",
+            "UpdateReplacePolicy: Retain → nothing; from now on it is deleted when it leaves its stack",
+        ),
         (lustre(1200), lustre(2400), "changed", "it grows in place: clients may wait a few minutes"),
         (
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
-from cdk_trainyard.report.data import HOLDS_DATA, KEPT, policy_of
+from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
 from cdk_trainyard.report.replacement import perhaps_replacing, replaced
 from cdk_trainyard.report.words import counted, joined
 
@@ -149,7 +149,8 @@ def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
         effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
         remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"
         return _row(other, effect, _said([*changes, *attributes]), remedy)
-    remedy = _known(one.type, [path for path, _, _ in changes]) if changes else "only CloudFormation's own attributes"
+    known = _known(one.type, [path for path, _, _ in changes]) if changes else "only CloudFormation's own attributes"
+    remedy = new_destruction(one.body, other.body)[1] or known
     return _row(other, "changed", _said([*changes, *attributes]), remedy)
 
 

@@ -85,12 +85,34 @@ def policy_of(resource: Resource, attribute: str) -> str:
         attribute: Its attribute.
     """
     given = resource.body.get(attribute)
-    if isinstance(given, str):
-        return given
-    is_snapshot = attribute == "DeletionPolicy" and resource.type in _SNAPSHOT_BY_DEFAULT
-    return "Snapshot" if is_snapshot and "DBClusterIdentifier" not in resource.properties else "Delete"
+    return given if isinstance(given, str) else _default(attribute, resource.body)
 
 
+def _default(attribute: str, body: Mapping[str, Any]) -> str:
+    is_snapshot = attribute == "DeletionPolicy" and body["Type"] in _SNAPSHOT_BY_DEFAULT
+    return "Snapshot" if is_snapshot and at(body, "Properties", "DBClusterIdentifier") is None else "Delete"
+
+
+def new_destruction(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, str]:
+    """Return how a ``DeletionPolicy`` changes, and what that means from now on; nothing where it means the same.
+
+    Args:
+        before: A resource of a template, before.
+        after: The same after.
+    """
+    policies = [each.get("DeletionPolicy", _default("DeletionPolicy", each)) for each in (before, after)]
+    was, now = (_FROM_NOW_ON.get(str(policy), "") for policy in policies)
+    is_news = was and now and was != now
+    return (f"DeletionPolicy {' -> '.join(policies)}", f"from now on it {now}") if is_news else ("", "")
+
+
+_STAYS: Final = "stays in the account when it leaves its stack, or the stack is deleted"
+_FROM_NOW_ON: Final = {
+    "Delete": "is deleted when it leaves its stack, or the stack is deleted",
+    "Retain": _STAYS,
+    "RetainExceptOnCreate": _STAYS,
+    "Snapshot": "is deleted when it leaves its stack, or the stack is deleted, and a last snapshot stays",
+}
 _DESTROYED: Final = {
     "Retain": "stays in the account, with its data",
     "RetainExceptOnCreate": "stays in the account, with its data (deleted only if the deployment that makes it fails)",

@@ -13,7 +13,7 @@ from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.local.services.fsx_rules import growth_refusals
-from cdk_trainyard.report.data import HOLDS_DATA, KEPT
+from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
 from cdk_trainyard.report.replacement import exports, marked, replaced, resources
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
@@ -37,6 +37,10 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
             row = _row(stack, name, before.get(name), after.get(name), found)
             if row is not None:
                 yield row
+            what, remedy = new_destruction(before[name], after[name]) if name in before and name in after else ("", "")
+            if what:
+                kind = after[name]["Type"]
+                yield PlanRow(where=f"{stack}/{name}", what=f"{kind} {what}", effect=Effect.FREE, remedy=remedy)
     yield from _exports_in_use(old, new, found)
 
 
