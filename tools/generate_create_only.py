@@ -1,7 +1,8 @@
 """Generate which properties of a resource cannot change, from CloudFormation's provider schemas as cfn-lint ships them.
 
 ``python -m tools.generate_create_only`` rewrites ``cdk_trainyard/report/data/create_only.json``; a test generates it
-again and compares. A change of a create-only property replaces the resource; one of a conditional one may.
+again and compares. A change of a create-only property replaces the resource; one of a conditional one may. Where the
+one property that identifies a resource may be given or left out, it is the resource's name.
 """
 
 import json
@@ -36,8 +37,17 @@ def _types() -> Iterator[tuple[str, dict[str, list[str]]]]:
             )
             for key, listed in _LISTS.items()
         }
+        found["name"] = _name(schema)
         if any(found.values()):
             yield kind, {key: paths for key, paths in found.items() if paths}
+
+
+def _name(schema: dict[str, Any]) -> list[str]:
+    """Return the property that alone identifies a resource, cannot change, and may be left out."""
+    paths = schema.get("primaryIdentifier", [])
+    can_be_given = {*schema.get("createOnlyProperties", [])} - {*schema.get("readOnlyProperties", [])}
+    names = [path.removeprefix("/properties/") for path in paths if len(paths) == 1 and path in can_be_given]
+    return [name for name in names if name in {*schema["properties"]} - {*schema.get("required", [])}]
 
 
 def text() -> str:

@@ -79,6 +79,32 @@ def test_another_deletion_policy_is_told(kind: str, old: Any, new: Any, said: st
     assert all(said in row.remedy and "DeletionPolicy" in row.what for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("kind", "properties", "name"),
+    [
+        (
+            "AWS::Logs::LogGroup",
+            {"LogGroupName": {"Fn::Join": ["", ["/aws/fsx/mine-", {"Ref": "X"}]]}},
+            "/aws/fsx/mine-…",
+        ),
+        ("AWS::S3::Bucket", {"BucketName": "mine"}, "mine"),
+        ("AWS::Logs::LogGroup", {"LogGroupName": {"Ref": "X"}}, ""),
+        ("AWS::Logs::LogGroup", {}, ""),
+        ("AWS::S3::BucketPolicy", {"Bucket": "mine"}, ""),
+    ],
+)
+def test_what_is_kept_stays_under_its_name(kind: str, properties: dict[str, Any], name: str) -> None:
+    kept = {"Type": kind, "Properties": properties, "DeletionPolicy": "RetainExceptOnCreate"}
+    (row,) = plan_resources({"S": {"Resources": {"X": kept}}}, {"S": {"Resources": {}}})
+    assert (row.what, row.effect) == (f"{kind} is removed, and kept", Effect.FREE)
+    assert row.remedy == (
+        f"stays in the account as {name}, and in no stack; delete or import it before it is added again: "
+        "CloudFormation makes no second one of a name"
+        if name
+        else "stays in the account, and in no stack"
+    )
+
+
 def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:
     rows = [PlanRow(where="Stack/A", what="w " * 40, effect=Effect.LOST, remedy="r " * 40)] * 2
     assert max(map(len, table(rows).splitlines())) > 40

@@ -46,7 +46,8 @@ CLUSTER = "AWS::SageMaker::Cluster"
         ),
         (bucket(**KEPT), bucket("b", **KEPT), "lost", "the old one stays in the account, with the data"),
         (bucket(), {}, "lost", "everything in it is deleted"),
-        (bucket(**KEPT), {}, "removed", "stays in the account, and in no stack"),
+        (bucket(**KEPT), {}, "removed", "stays in the account as a, and in no stack; delete or import it before"),
+        ({"Data": resource("AWS::S3::Bucket", KEPT)}, {}, "removed", "stays in the account, and in no stack"),
         (
             bucket(**KEPT),
             bucket(),

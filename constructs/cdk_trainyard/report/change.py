@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
-from cdk_trainyard.report.replacement import perhaps_replacing, replaced
+from cdk_trainyard.report.replacement import perhaps_replacing, replaced, stays
 from cdk_trainyard.report.words import counted, joined
 
 EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
@@ -128,7 +128,7 @@ def _written(one: Resource, other: Resource) -> str:
 def _removed(one: Resource) -> Row:
     is_kept = policy_of(one, "DeletionPolicy") in KEPT
     if is_kept:
-        return _row(one, "removed", f"{one.type} leaves the stack", "stays in the account, and in no stack")
+        return _row(one, "removed", f"{one.type} leaves the stack", stays(one.body))
     if one.type in HOLDS_DATA | CLUSTERS:
         what = "the cluster with all its nodes" if one.type in CLUSTERS else "everything in it"
         return _row(one, "lost", f"{one.type} is removed", f"{what} is deleted")

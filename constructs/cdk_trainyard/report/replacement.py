@@ -48,6 +48,35 @@ def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
     return _differing(before, after, _facts(kind).get("maybe", ()))
 
 
+def stays(body: Template) -> str:
+    """Return what becomes of a resource of a template that leaves its stack and is kept.
+
+    Source: Extension development for CloudFormation, "Contract tests for resource types", contract_create_create: a
+    second one of the same identifier fails with AlreadyExists (read 2026-11-28).
+
+    Args:
+        body: The resource.
+    """
+    name = _name(body)
+    if not name:
+        return "stays in the account, and in no stack"
+    return (
+        f"stays in the account as {name}, and in no stack; delete or import it before it is added again: "
+        "CloudFormation makes no second one of a name"
+    )
+
+
+def _name(body: Template) -> str:
+    """Return the name that a resource was given, ``…`` for what is known at deployment only; nothing without one."""
+    match at(body, "Properties", *_facts(body["Type"]).get("name", ("",))):
+        case str(name):
+            return name
+        case {"Fn::Join": [str(between), list(parts)]}:
+            return between.join(part if isinstance(part, str) else "…" for part in parts)
+        case _:
+            return ""
+
+
 def _facts(kind: str) -> Mapping[str, Sequence[str]]:
     found: Mapping[str, Sequence[str]] = load("report", "create_only")["types"].get(kind, {})
     return found

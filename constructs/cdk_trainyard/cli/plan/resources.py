@@ -14,7 +14,7 @@ from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.local.services.fsx_rules import growth_refusals
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
-from cdk_trainyard.report.replacement import exports, marked, replaced, resources
+from cdk_trainyard.report.replacement import exports, marked, replaced, resources, stays
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
@@ -77,11 +77,10 @@ def _in_place(where: str, kind: str, before: Template, after: Template) -> PlanR
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow | None:
+    if before.get("DeletionPolicy") in KEPT and not kind.startswith("Custom::"):
+        return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=stays(before))
     if kind not in HOLDS_DATA | _CLUSTERS:
         return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.FREE)
-    if before.get("DeletionPolicy") in KEPT:
-        remedy = "stays in the account, and in no stack"
-        return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=remedy)
     lost = "the cluster" if kind in _CLUSTERS else "everything in it"
     return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.LOST, remedy=f"{lost} goes; retain it first")
 
