@@ -105,6 +105,16 @@ def test_what_is_kept_stays_under_its_name(kind: str, properties: dict[str, Any]
     )
 
 
+def test_another_target_group_serves_nobody_at_first() -> None:
+    old, new = (
+        {"S": {"Resources": {"X": {"Type": "AWS::ElasticLoadBalancingV2::TargetGroup", "Properties": {"Port": port}}}}}
+        for port in (80, 8080)
+    )
+    (row,) = plan_resources(old, new)
+    assert row.effect is Effect.REPLACED
+    assert row.remedy.startswith("the load balancer forwards to an empty one, and answers 503, until targets")
+
+
 def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:
     rows = [PlanRow(where="Stack/A", what="w " * 40, effect=Effect.LOST, remedy="r " * 40)] * 2
     assert max(map(len, table(rows).splitlines())) > 40

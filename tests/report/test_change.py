@@ -62,6 +62,12 @@ CLUSTER = "AWS::SageMaker::Cluster"
             "GroupDescription: a → b",
         ),
         (
+            {"G": resource("AWS::ElasticLoadBalancingV2::TargetGroup", Port=8080)},
+            {"G": resource("AWS::ElasticLoadBalancingV2::TargetGroup", Port=8081)},
+            "replaced",
+            "Port: 8080 → 8081; the load balancer forwards to an empty one, and answers 503, until",
+        ),
+        (
             {"C": resource(CLUSTER, ClusterName="c", VpcConfig=1)},
             {"C": resource(CLUSTER, ClusterName="c", VpcConfig=2)},
             "refused",

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
-from cdk_trainyard.report.replacement import perhaps_replacing, replaced, stays
+from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
 from cdk_trainyard.report.words import counted, joined
 
 EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
@@ -187,7 +187,7 @@ def _replacement(one: Resource, other: Resource, keys: Sequence[str], what: str)
     if one.type in CLUSTERS:
         return _row(other, "lost", what, "the cluster is made anew, and every node goes")
     if one.type not in HOLDS_DATA:
-        return _row(other, "replaced", what)
+        return _row(other, "replaced", what, MEANWHILE.get(one.type, ""))
     if policy_of(one, "UpdateReplacePolicy") in KEPT:
         return _row(other, "lost", what, "an empty one is made; the old one stays in the account, with the data")
     return _row(other, "lost", what, "an empty one is made; the old one is deleted with everything in it")

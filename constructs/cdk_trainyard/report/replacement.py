@@ -48,6 +48,15 @@ def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
     return _differing(before, after, _facts(kind).get("maybe", ()))
 
 
+MEANWHILE = {
+    "AWS::ElasticLoadBalancingV2::TargetGroup": "the load balancer forwards to an empty one, and answers 503, until "
+    "targets are registered there and healthy: as long as new tasks take to start"
+}
+"""What the replacement of a type costs while it lasts. Sources: AWS CloudFormation User Guide, "Update behaviors of
+stack resources" (what refers to it is changed to the new one); User Guide for Application Load Balancers, "Troubleshoot
+your Application Load Balancers", HTTP 503 (read 2026-11-28)."""
+
+
 def stays(body: Template) -> str:
     """Return what becomes of a resource of a template that leaves its stack and is kept.
 

@@ -14,7 +14,7 @@ from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.local.services.fsx_rules import growth_refusals
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
-from cdk_trainyard.report.replacement import exports, marked, replaced, resources, stays
+from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, replaced, resources, stays
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
@@ -93,7 +93,7 @@ def _replacement(where: str, kind: str, before: Template, keys: list[str]) -> Pl
     if kind in _CLUSTERS:
         return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=f"every node goes; {_BESIDE}")
     if kind not in HOLDS_DATA:
-        return PlanRow(where=where, what=what, effect=Effect.REPLACED)
+        return PlanRow(where=where, what=what, effect=Effect.REPLACED, remedy=MEANWHILE.get(kind, ""))
     if before.get("UpdateReplacePolicy") in KEPT:
         remedy = f"an empty one is made, the old one stays behind with the data; {_BESIDE}"
         return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=remedy)
