@@ -425,6 +425,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"queues": [queue(cpu(slurm={"feature": "big"}))]},
         "Feature of compute resource 'c5-xlarge' of queue 'compute' takes the place of those that ParallelCluster",
     ),
+    "long-grace": (
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large", grace_period=Duration.minutes(60))]},
+        "login nodes of 'l' stay 60 minutes after they are given up: whatever takes one away waits so long",
+    ),
     "name-tag": ({"tags": {"Name": "x"}}, "'tags' have a Name, which the head node alone takes"),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "many-policies": (
@@ -453,6 +457,22 @@ def test_warns(
     build(**changes)
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
     assert [one for one in found if text in str(one.entry.data)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large", grace_period=Duration.minutes(30))]},
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large", count=0, grace_period=Duration.minutes(60))]},
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large")]},
+    ],
+)
+def test_a_short_grace_and_alarms_with_metrics_are_no_news(
+    stack: Stack, build: Callable[..., ParallelCluster], changes: dict[str, Any]
+) -> None:
+    build(**changes)
+    slugs = "long-grace"
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(slugs))
 
 
 def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(

@@ -28,6 +28,7 @@ from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 _MANY_NODES = 100
+_LONG_GRACE_MINUTES = 30
 _NEEDED = {
     "EC2": "ec2",
     "CloudFormation": "cloudformation",
@@ -176,6 +177,25 @@ def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> 
         )
 
 
+def long_grace(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """Login nodes whose going takes much of the hour that CloudFormation waits for a custom resource.
+
+    Sources: AWS CloudFormation Template Reference, AWS::CloudFormation::CustomResource (``ServiceTimeout`` is 3600
+    seconds at most, read 2026-11-28); aws/aws-parallelcluster#5656 (2023-08-18, an hour of grace: the deletion timed
+    out), #6786 (2025-04-10, it took an hour); ``login_nodes_stack.py`` (the grace is how long a hook holds each node).
+    """
+    for pool in spec.login_pools:
+        grace = pool.grace_period
+        if grace is None or unresolved(grace, pool.count) or pool.count == 0:
+            continue
+        if grace.to_minutes() > _LONG_GRACE_MINUTES:
+            yield (
+                f"login nodes of {pool.name!r} stay {grace.to_minutes():g} minutes after they are given up: whatever "
+                "takes one away waits so long, as the deletion of the cluster does, for which CloudFormation waits an "
+                f"hour; where it fails, run it again; {_LONG_GRACE_MINUTES} minutes leave time for the rest"
+            )
+
+
 def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     """More managed policies of a role than IAM attaches unless its quota is raised."""
     usual = limits.ROLE_POLICIES[0]
@@ -287,6 +307,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "open-ssh": open_ssh,
     "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
+    "long-grace": long_grace,
     "many-policies": many_policies,
     "policy-of-aws": policy_of_aws,
     "script-without-right": script_without_right,
