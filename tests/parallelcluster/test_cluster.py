@@ -19,6 +19,7 @@ from cdk_trainyard.parallelcluster import (
     CustomAction,
     LoginPool,
     ParallelCluster,
+    ParallelClusterMonitoring,
     ParallelClusterProvider,
     Placement,
     QueueUpdateStrategy,
@@ -429,6 +430,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"login_pools": [LoginPool(name="l", instance_type="c5.large", grace_period=Duration.minutes(60))]},
         "login nodes of 'l' stay 60 minutes after they are given up: whatever takes one away waits so long",
     ),
+    "alarms-without-agent": (
+        {"monitoring": ParallelClusterMonitoring(logs=False)},
+        "without 'logs' no CloudWatch agent runs: the head node's alarms on memory and disk never ring",
+    ),
     "name-tag": ({"tags": {"Name": "x"}}, "'tags' have a Name, which the head node alone takes"),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "many-policies": (
@@ -465,13 +470,15 @@ def test_warns(
         {"login_pools": [LoginPool(name="l", instance_type="c5.large", grace_period=Duration.minutes(30))]},
         {"login_pools": [LoginPool(name="l", instance_type="c5.large", count=0, grace_period=Duration.minutes(60))]},
         {"login_pools": [LoginPool(name="l", instance_type="c5.large")]},
+        {"monitoring": ParallelClusterMonitoring(logs=False, alarms=False)},
+        {"monitoring": ParallelClusterMonitoring()},
     ],
 )
 def test_a_short_grace_and_alarms_with_metrics_are_no_news(
     stack: Stack, build: Callable[..., ParallelCluster], changes: dict[str, Any]
 ) -> None:
     build(**changes)
-    slugs = "long-grace"
+    slugs = "long-grace|alarms-without-agent"
     assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(slugs))
 
 

@@ -196,6 +196,19 @@ def long_grace(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
             )
 
 
+def alarms_without_agent(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """Alarms on metrics of the CloudWatch agent, which is started for logs alone.
+
+    Sources: ``_add_head_node_alarms`` in ``cluster_stack.py`` of aws-parallelcluster (2024-10-24), and
+    ``cw_logging_enabled`` in ``_cloudwatch_common.rb`` of its cookbook (2024-10-21).
+    """
+    if spec.monitoring.logs is False and spec.monitoring.alarms is True:
+        yield (
+            "without 'logs' no CloudWatch agent runs: the head node's alarms on memory and disk never ring; those on "
+            "its health and its processors do"
+        )
+
+
 def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     """More managed policies of a role than IAM attaches unless its quota is raised."""
     usual = limits.ROLE_POLICIES[0]
@@ -308,6 +321,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
     "long-grace": long_grace,
+    "alarms-without-agent": alarms_without_agent,
     "many-policies": many_policies,
     "policy-of-aws": policy_of_aws,
     "script-without-right": script_without_right,
