@@ -240,6 +240,10 @@ def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Pa
             "'monitoring' must be left out in cn-north-1: Amazon Managed Service for Prometheus is not offered",
         ),
         (
+            {"region": "cn-north-1", "network": {"zone": "cn-north-1a", "interface_endpoints": ["aps-workspaces"]}},
+            "'network.interface_endpoints[0]' must be left out in cn-north-1, got aps-workspaces: Amazon Managed",
+        ),
+        (
             {"monitoring": {"workspace_arn": "arn:aws:aps:us-east-1:111111111111:workspace/w", "retention_days": 30}},
             "'monitoring.retention_days' must be left out beside 'workspace_arn': the workspace stays as it is",
         ),

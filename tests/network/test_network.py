@@ -170,6 +170,17 @@ def test_a_stack_without_a_region_takes_any_zone() -> None:
     assert new_network(stack, zone="eu-north-1b", **SMALL).zone == "eu-north-1b"
 
 
+def test_an_endpoint_of_prometheus_is_refused_in_china_alone() -> None:
+    endpoints = [Endpoint.SSM, Endpoint.PROMETHEUS]
+    with pytest.raises(ConfigurationError) as caught:
+        new_network(new_stack("cn-north-1"), zone="cn-north-1a", interface_endpoints=endpoints)
+    [said] = caught.value.problems
+    why = "Amazon Managed Service for Prometheus is not offered in China"
+    assert said == f"'interface_endpoints[1]' must be left out in cn-north-1, got aps-workspaces: {why}"
+    for region in ("us-gov-west-1", "mx-central-1", None):
+        new_network(new_stack(region), zone=f"{region or 'cn-north-1'}a", interface_endpoints=endpoints)
+
+
 # ---------------------------------------------------------------- NAT
 @pytest.mark.parametrize("zone", ["apne1-az3", "usw1-az2", "cac1-az3", "euw1-az4", "eu-west-1d", "us-west-1b"])
 def test_a_zone_that_older_accounts_alone_see_is_taken(zone: str) -> None:

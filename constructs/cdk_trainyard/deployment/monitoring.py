@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Final
+from typing import Annotated
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.monitoring.promql import too_short
@@ -14,14 +14,11 @@ from cdk_trainyard.monitoring.spec import (
     MetricsWorkspaceSpec,
     OwnAlarm,
 )
+from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.options.fields import ByName
-from cdk_trainyard.options.kinds import Arn, Environment
+from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.tokens import unresolved
-
-_WITHOUT: Final = "aws-cn"
-"""The partition whose Regions have no ``AWS::APS::Workspace`` (cfn-lint 1.58.0, ``providers/cn-*.json``) and no service
-``aps`` (botocore 1.44.5, ``endpoints.json``)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,9 +81,8 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
         monitoring: The section.
         region: Where it will be. None: that is not known.
     """
-    if region is not None and not unresolved(region) and Environment(region=region).partition == _WITHOUT:
-        text = f"must be left out in {region}: Amazon Managed Service for Prometheus is not offered in China"
-        yield Problem((), text, of_key=True)
+    if why := no_prometheus(region):
+        yield Problem((), f"must be left out in {region}: {why}", of_key=True)
     if monitoring.workspace_arn is not None:
         for field in fields(MetricsWorkspaceSpec):
             if getattr(monitoring, field.name) != field.default:

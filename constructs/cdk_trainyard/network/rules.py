@@ -23,6 +23,7 @@ from cdk_trainyard.network.subnet_layout import (
 )
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.remedies import alone, as_written, bare
+from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import At, Flaw, Problem, either, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
@@ -40,6 +41,7 @@ _USUAL_ZONES, _LEAST_LETTERS = 3, 4  # cn-north-1 has a zone d beside a and b
 _LOAD_BALANCERS_SUBNET = 27  # Elastic Load Balancing, "Subnets for your load balancer", read 2026-11
 _LONGEST_POLICY = 20_480
 _FURTHER = ("public_zones", "service_zones")
+_WITHOUT_PROMETHEUS = "aws-cn"
 _ANY_REGION = "us-east-1"
 ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 
@@ -62,6 +64,7 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         *accelerator_block_problems(spec),
         *nat_problems(spec),
         *endpoints_problems(spec),
+        *prometheus_problems(spec, region),
         *flow_logs_problems(spec),
         *public_buckets_problems(spec, region),
     ]
@@ -330,6 +333,27 @@ def endpoints_problems(spec: NetworkSpec) -> Iterator[Problem]:
             why = f"{option('zone')} {spec.zone}, a Local Zone, has none; give {option('service_zones')} for them, or"
             remedy = "give the network a NAT gateway" if spec.nat is Nat.NONE else "let nodes use the NAT gateway"
             yield Problem(("interface_endpoints", index), f"must be left out, got {endpoint}: {why} {remedy}")
+
+
+def prometheus_problems(spec: NetworkSpec, region: str | None) -> Iterator[Problem]:
+    """Check that there is a service behind the endpoint of Prometheus."""
+    why = no_prometheus(region)
+    for index, endpoint in enumerate(() if unresolved(spec.interface_endpoints) else spec.interface_endpoints):
+        if why and not unresolved(endpoint) and endpoint == Endpoint.PROMETHEUS:
+            yield Problem(("interface_endpoints", index), f"must be left out in {region}, got {endpoint}: {why}")
+
+
+def no_prometheus(region: str | None) -> str:
+    """Return why a Region has no Prometheus; nothing where it has, or is not known.
+
+    Source: cfn-lint 1.58.0, ``providers/cn-*.json``, has no AWS::APS::Workspace; botocore 1.44.5, ``endpoints.json``,
+    no service ``aps`` of the partition.
+
+    Args:
+        region: The Region.
+    """
+    is_without = region is not None and not unresolved(region) and partition_of(region) == _WITHOUT_PROMETHEUS
+    return "Amazon Managed Service for Prometheus is not offered in China" if is_without else ""
 
 
 def is_local(zone: str) -> bool:
