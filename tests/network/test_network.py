@@ -165,6 +165,25 @@ def test_a_local_zone_announces_its_addresses_itself() -> None:
         assert [eip["NetworkBorderGroup"] for eip in resources(stack, "AWS::EC2::EIP").values()] == ["us-west-2-lax-1"]
 
 
+@pytest.mark.parametrize(
+    ("zone", "nat", "told"),
+    [
+        ("us-west-2-lax-1a", Nat.ONE, ["us-west-2-lax-1a"]),
+        ("usw2-lax1-az1", Nat.ONE, ["usw2-lax1-az1"]),
+        ("us-west-2-lax-1a", Nat.NONE, []),
+        ("us-west-2a", Nat.ONE, []),
+        ("usw2-az4", Nat.ONE, []),
+    ],
+)
+def test_warns_of_a_nat_gateway_in_a_local_zone(zone: str, nat: Nat, told: list[str]) -> None:
+    stack = new_stack("us-west-2")
+    new_network(stack, zone=zone, nat=nat, **SMALL)
+    said = [text for text in warnings(stack) if "nat-in-local-zone" in text]
+    assert [text.partition(",")[0] for text in said] == [
+        f"the NAT gateway stands in the Local Zone {zone}" for zone in told
+    ]
+
+
 def test_a_stack_without_a_region_takes_any_zone() -> None:
     stack = new_stack(None)
     assert new_network(stack, zone="eu-north-1b", **SMALL).zone == "eu-north-1b"

@@ -153,7 +153,7 @@ class TrainingNetwork(Network):
         spec = provisional(spec, judge.environment.region)
         zone, cidr, secondary_cidr = spec.zone, spec.cidr, spec.secondary_cidr
         request = cast("LayoutRequest", layout_request(spec))
-        self._warn(request, nat, interface_endpoints)
+        self._warn(request, spec)
         layout = plan_subnets(request)
         vpc = self._define_vpc(cidr)
         subnets = define_subnets(self, vpc, request, layout)
@@ -246,7 +246,12 @@ class TrainingNetwork(Network):
             return None
         return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group
 
-    def _warn(self, request: LayoutRequest, nat: Nat, endpoints: Sequence[Endpoint]) -> None:
+    def _warn(self, request: LayoutRequest, spec: NetworkSpec) -> None:
+        """Say what may go wrong.
+
+        Sources: AWS Local Zones user guide, "NAT gateway connection in Local Zones" (read 2026-11-28), and the answer
+        of EC2 in aws-ia/terraform-aws-eks-blueprints#1095 (2022-10-27).
+        """
         annotations = Annotations.of(self)
         for block in (request.cidr, request.secondary_cidr):
             if block is not None and block.overlaps(_DOCKER_BRIDGE):
@@ -255,8 +260,15 @@ class TrainingNetwork(Network):
                     f"{block} overlaps {_DOCKER_BRIDGE}, which Docker takes for its bridge on every node: what has an "
                     f"address there cannot be reached from the nodes; use another block",
                 )
-        missing = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in endpoints]
-        if nat == Nat.NONE and missing:
+        if spec.has_nat and not dummy(spec.zone) and is_local(spec.zone):
+            annotations.add_warning_v2(
+                "@cdk-trainyard/network:nat-in-local-zone",
+                f"the NAT gateway stands in the Local Zone {spec.zone}, and not every Local Zone has them: where AWS "
+                "Local Zones features lists none, the network cannot be made (NotAvailableInZone); use 'nat' none, or "
+                "a network of yours, whose route may lead to a gateway in the Region",
+            )
+        missing = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in spec.interface_endpoints]
+        if not spec.has_nat and missing:
             annotations.add_warning_v2(
                 "@cdk-trainyard/network:no-nat",
                 f"without NAT the nodes reach S3 and 'interface_endpoints' alone; HyperPod nodes use "
