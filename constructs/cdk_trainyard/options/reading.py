@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, cast
 
-from cdk_trainyard.errors import asked, same
+from cdk_trainyard.options.choosing import of_the_other, part_chosen, section_spec
 from cdk_trainyard.options.elsewhere import has
 from cdk_trainyard.options.fields import (
     Chosen,
@@ -45,7 +45,7 @@ from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.signs import unlike_items
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.options.unknown_keys import meaning, meant
+from cdk_trainyard.options.unknown_keys import meaning
 from cdk_trainyard.problems import At, Flaw, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
@@ -119,7 +119,7 @@ class Reader:
                 self.meant.add((*at, option.key))
             elif option.key is not None and option.key in data:
                 shape = option.shape
-                chosen = _part(shape, data) if isinstance(shape, Chosen) else shape
+                chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
                 values[name] = self._value(chosen, data[option.key], (*at, option.key)) if chosen else Unknown()
             elif option.required:
                 values[name] = self._missing(option.shape, (*at, str(option.key)))
@@ -149,7 +149,7 @@ class Reader:
             case Object():
                 return self._object(shape, data, at)
             case Part():
-                return self.read(_chosen(shape, data if isinstance(data, Mapping) else {}), data, at, part=shape)
+                return self.read(section_spec(shape, data if isinstance(data, Mapping) else {}), data, at, part=shape)
             case Items():
                 return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Named():
@@ -310,7 +310,7 @@ class Reader:
             if key in known:
                 above = key if isinstance(data[key], Unknown) else ""
                 continue
-            if part is not None and (text := _of_the_other(part, spec, key)):
+            if part is not None and (text := of_the_other(part, spec, key)):
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             self.unread.add((*at, key))
@@ -343,35 +343,6 @@ class Reader:
         if secret_problem(data):
             return "a secret"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
-
-
-def _chosen(part: Part, keys: Mapping[str, Any]) -> type:
-    """Return the specification that a section is of, also when the key that decides it is misspelt or has no value."""
-    if part.existing is None:
-        return part.spec
-    own, other = (keys.keys() & keys_of(spec).keys() for spec in (part.spec, part.existing))
-    if isinstance(keys.get(part.unless), Unknown):
-        return part.spec if own - other and other - own == {part.unless} else part.existing
-    misspelt = any(meant(key, part.existing, keys_of(part.existing))[:1] == [part.unless] for key in keys.keys() - own)
-    return part.chosen([part.unless] if misspelt and not own - other else keys)
-
-
-def _of_the_other(part: Part, spec: type, key: str) -> str:
-    """Return what is wrong with a key that only the other specification of a part has, or nothing."""
-    if part.existing is None:
-        return ""
-    found = same(key, keys_of(part.spec if spec is part.existing else part.existing))
-    if not found or found == [part.unless]:
-        return f"is no key here{asked(key, found)}" if found else ""
-    if spec is part.existing:
-        return f"is no key beside {shown(part.unless)}, which says that it exists already; leave one of both out"
-    return f"is no key without {shown(part.unless)}, which says that it exists already; give that, or leave this out"
-
-
-def _part(chosen: Chosen, data: Mapping[str, Any]) -> Part | None:
-    """Return the part that another option chose, or None when nobody knows which one that is."""
-    spec = chosen.spec(data.get(chosen.key))
-    return None if spec is None else Part(spec=spec)
 
 
 def spellings(enumeration: type[Enum]) -> dict[str, Enum]:
