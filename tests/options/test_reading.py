@@ -154,6 +154,38 @@ def test_a_wrong_form_is_answered_once(data: object, says: str) -> None:
     assert read(data)[1] == [says]
 
 
+@pytest.mark.parametrize("value", ["none", "Off", "disabled", False])
+def test_nothing_in_place_of_a_section_or_a_list_is_told_to_be_left_out(value: Any) -> None:
+    data = group(volumes=value, alarm_arns=value) | {"store": value, "tags": value, "raw_overrides": value}
+    assert read(data)[1] == [
+        f"'groups.workers.volumes' must be a list, got {shown(value)}; leave it out for the default: one",
+        f"'groups.workers.alarm_arns' must be a list, got {shown(value)}; leave it out for none",
+        *(
+            f"'{key}' must be a mapping, got {shown(value)}; leave it out for none"
+            for key in ("store", "tags", "raw_overrides")
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"groups": "none"}, "'groups' must be a mapping ('a name: …' on lines below it), got 'none'"),
+        (
+            group(volumes={}),
+            "'groups.workers.volumes' must be a list, got a mapping; leave it out for the default: one",
+        ),
+        (group() | {"store": ()}, "'store' must be a mapping, got a list; leave it out for none"),
+    ],
+)
+def test_what_must_be_there_is_not_left_out(data: object, says: str) -> None:
+    assert read(data)[1] == [says]
+
+
+def test_empty_lists_and_mappings_stand_for_what_they_are() -> None:
+    assert read(group(volumes=(), alarm_arns=()) | {"tags": {}, "store": {"days": ()}})[1] == []
+
+
 def test_a_file_is_a_mapping() -> None:
     assert read(("a",))[1] == ["must be a mapping ('groups: …' on lines below it), got a list"]
 

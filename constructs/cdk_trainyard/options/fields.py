@@ -253,6 +253,11 @@ def docs_of(spec: type) -> Mapping[str, str]:
     return found
 
 
+def default_in_words(spec: type, name: str) -> str:
+    """Return what an option's docstring says of its default, without the full stop."""
+    return docs_of(spec).get(name, "").partition("Default - ")[2].replace("``", "").removesuffix(".")
+
+
 def _field(field: Any, hint: Any) -> Field:
     marks = list(get_args(hint)[1:]) if get_origin(hint) is Annotated else []
     choices = _choices(get_args(hint)[0] if marks else hint)

@@ -35,6 +35,8 @@ from cdk_trainyard.options.remedies import (
     as_written,
     in_brackets,
     is_long,
+    is_nothing,
+    left_out,
     likely,
     plain,
     plainly,
@@ -50,7 +52,6 @@ from cdk_trainyard.problems import At, Flaw, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-_NONE: Final = frozenset({"none", "never", "no", "off", "false", "null"})
 _LONG: Final = f" of at most {MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER_VALUES: Final = "FORMER_VALUES"
@@ -118,9 +119,7 @@ class Reader:
                 values[name] = Unknown()
                 self.meant.add((*at, option.key))
             elif option.key is not None and option.key in data:
-                shape = option.shape
-                chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
-                values[name] = self._value(chosen, data[option.key], (*at, option.key)) if chosen else Unknown()
+                values[name] = self._option(spec, option, data, (*at, option.key))
             elif option.required:
                 values[name] = self._missing(option.shape, (*at, str(option.key)))
         return spec(**values)
@@ -131,6 +130,15 @@ class Reader:
         needed = ", ".join(map(repr, required_keys(spec))) if spec else ""
         self._refused(at, Flaw("is missing", remedy=needed and f"; it needs {needed}"))
         return Reader(environment=self.environment).read(spec, {}, at) if spec else Unknown()
+
+    def _option(self, spec: type, option: Field, data: Mapping[str, Any], at: At) -> Any:
+        shape, value = option.shape, data[str(option.key)]
+        several = None if option.required or not is_nothing(value) else _several(shape)
+        if several is not None and not isinstance(value, several):
+            what = "a list" if several is tuple else "a mapping"
+            return self._refused(at, self._wrong(f"must be {what}", value, at, left_out(spec, option)))
+        chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
+        return self._value(chosen, value, at) if chosen else Unknown()
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
@@ -226,7 +234,7 @@ class Reader:
             return None
         if shape.section is not None:
             return self.read(shape.section.spec, data, at)
-        if shape.nothing is not None and str(data).lower() in _NONE:
+        if shape.nothing is not None and is_nothing(data):
             symbol = _SYMBOLS[shape.type.written]
             wrong = self._wrong(f"must be {symbol}", data, at, f"; write {shape.nothing} for none")
             return self._refused(at, wrong)
@@ -343,6 +351,16 @@ class Reader:
         if secret_problem(data):
             return "a secret"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+
+
+def _several(shape: Shape) -> type | None:
+    """Return what a file has for a shape of several values; None of one value, and of words, which may be any."""
+    match shape:
+        case Items(by_name=None):
+            return None if shape.repeats else tuple
+        case Part() | Chosen() | Items() | Named() | Json() | Object(section=Part(), nothing=None):
+            return Mapping
+    return None
 
 
 def spellings(enumeration: type[Enum]) -> dict[str, Enum]:

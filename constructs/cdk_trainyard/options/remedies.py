@@ -9,6 +9,7 @@ from math import inf, isfinite, nan
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.fields import Field, default_in_words
 from cdk_trainyard.options.signs import wide
 from cdk_trainyard.options.unknown_keys import COMMENT
 from cdk_trainyard.problems import Flaw, shown
@@ -16,6 +17,7 @@ from cdk_trainyard.problems import Flaw, shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_NOTHING: Final = frozenset({"none", "never", "no", "off", "false", "null", "nil", "disabled", "disable"})
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}|\{\{[^{}]*\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
 """What programs that fill in templates, shells and CloudFormation put something in place of."""
 _TO_FILL_IN: Final = re.compile(
@@ -47,6 +49,18 @@ _BARE: Final = re.compile(
     r"(?!(?:true|false|null)$)(?:--?)?[a-z/](?:[\w./@%+=~ -]|:(?=[\w/]))*(?<! )", re.ASCII | re.IGNORECASE
 )
 """Text that needs no quotes between brackets, in any version of YAML."""
+
+
+def is_nothing(data: object) -> bool:
+    """Say whether a value is a word for none, or an empty list or mapping."""
+    return data in ((), {}) or (isinstance(data, str | bool) and str(data).lower() in _NOTHING)
+
+
+def left_out(spec: type, option: Field) -> str:
+    """Return what to do where nothing stands for a section or a list that may be left out: what its default is."""
+    default = default_in_words(spec, option.name)
+    is_none = re.match(r"(?:none|nothing|nobody)\b", default)
+    return f"; leave it out for {'none' if is_none else f'the default: {default}' if default else 'the default'}"
 
 
 def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:
