@@ -240,6 +240,35 @@ AT_LOAD = [
         "1:1: 'orchestrator' is missing; it says what 'cluster' is",
     ),
     row(
+        "an orchestrator in other letters, and what is wrong in its cluster",
+        [("orchestrator: hyperpod", "orchestrator: HyperPod"), ("count: 4", "count: x"), ("controller", "login")],
+        "8:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'HyperPod'; did you mean 'hyperpod'?",
+        "10:3: 'cluster.groups' must hold exactly one controller group, got none",
+        "18:14: 'cluster.groups.workers.count' must be a whole number, got 'x'",
+    ),
+    row(
+        "an orchestrator in its cluster, and what is wrong there",
+        [("orchestrator: hyperpod\ncluster:", "cluster:\n  orchestrator: HyperPod"), ("count: 4", "count: x")],
+        "9:3: 'cluster.orchestrator' is no key here; write 'orchestrator: hyperpod' at the top of the file in its place",
+        "18:14: 'cluster.groups.workers.count' must be a whole number, got 'x'",
+    ),
+    row(
+        "an orchestrator at both places",
+        [("cluster:\n", "cluster:\n  orchestrator: fleet\n")],
+        "10:3: 'cluster.orchestrator' is no key here; 'orchestrator' stands at the top of the file",
+    ),
+    row(
+        "an orchestrator in a cluster that nobody knows",
+        [("orchestrator: hyperpod\ncluster:", "cluster:\n  orchestrator: slurm")],
+        "1:1: 'orchestrator' is missing; it says what 'cluster' is",
+    ),
+    row(
+        "a Region without HyperPod, whatever the cluster is",
+        [(GOOD[GOOD.index("cluster:") :], "cluster:\n"), ("us-east-1", "us-gov-west-1"), ("use1-az4", "usgw1-az1")],
+        "2:9: 'region' must be a Region where CloudFormation makes HyperPod clusters (as of 2026-10-20), got 'us-gov-west-1'; it does in none of the partition aws-us-gov",
+        "9:9: 'cluster' has no value; write one, or remove the key",
+    ),
+    row(
         "unknown-orchestrator",
         [("orchestrator: hyperpod", "orchestrator: hyperpot")],
         "8:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'hyperpot'; did you mean 'hyperpod'?",

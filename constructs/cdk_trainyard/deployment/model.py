@@ -8,6 +8,7 @@ from typing import Any, Self
 from cdk_trainyard.deployment._document import Document, Place, read_document, write_document
 from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment._load import read_text
+from cdk_trainyard.deployment.orchestrators import recognized
 from cdk_trainyard.deployment.rules import problems
 from cdk_trainyard.deployment.spec import ACCOUNT, DeploymentSpec
 from cdk_trainyard.instances import regions
@@ -17,6 +18,7 @@ from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
 from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
+from cdk_trainyard.tokens import unresolved
 
 _PLAIN = (bool, float, int, str)
 
@@ -36,8 +38,12 @@ class Deployment(DeploymentSpec):
             ConfigurationError: With every problem of the file, each with file, line and column.
         """
         document = read_document(read_text(Path(path)), str(path))
-        reader = Reader(environment=_environment(document.data), sources=document.sources, whole=(cls, document.data))
-        deployment: Self = replace(reader.read(cls, document.data, ()), _document=document)
+        data, moved = _with_its_orchestrator(document.data)
+        reader = Reader(environment=_environment(data), sources=document.sources, whole=(cls, data))
+        read: Self = reader.read(cls, data, ())
+        orchestrator = recognized(data.get("orchestrator")) if unresolved(read.orchestrator) else read.orchestrator
+        deployment = replace(read, orchestrator=orchestrator or read.orchestrator, _document=document)
+        reader.problems.extend(moved)
         outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}
         beside = {key for keys in outdented.values() for key in keys}
         of_form = [each for each in reader.problems if each.at in reader.unread or each.at not in document.reported]
@@ -124,6 +130,19 @@ def _beside(document: Document, section: At, keys: Sequence[At]) -> str:
     first, last = keys[0], keys[-1]
     which = shown(first[-1]) if first == last else f"{shown(first[-1])} to {shown(last[-1])}"
     return f"'{dotted(section)}' has no value; indent {which} from line {document.keys[first].line} on below it"
+
+
+def _with_its_orchestrator(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
+    """Return what a file says with the orchestrator at its top, and what is wrong where it stands in the cluster."""
+    cluster = data.get("cluster")
+    if "orchestrator" in data or not isinstance(cluster, Mapping):
+        return data, []
+    meant = recognized(cluster.get("orchestrator"))
+    if meant is None:
+        return data, []
+    inside = {key: value for key, value in cluster.items() if key != "orchestrator"}
+    text = f"is no key here; write 'orchestrator: {meant}' at the top of the file in its place"
+    return {**data, "orchestrator": meant, "cluster": inside}, [Problem(("cluster", "orchestrator"), text, of_key=True)]
 
 
 def _environment(data: Mapping[str, Any]) -> Environment:

@@ -11,8 +11,9 @@ from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.errors import did_you_mean, nearest
 from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.remedies import bare
 from cdk_trainyard.problems import Flaw, either, shown
 
 GROUP: Final = "cdk_trainyard.orchestrators"
@@ -99,9 +100,17 @@ def find(name: object) -> Orchestrator | None:
     return OWN.get(name) or orchestrators().get(name)
 
 
+def recognized(name: object) -> str | None:
+    """Return the orchestrator that a name means, be it misspelt, or None when nobody knows."""
+    if not isinstance(name, str):
+        return None
+    found = [name] if find(name) is not None else nearest(bare(name), orchestrators())
+    return found[0] if len(found) == 1 else None
+
+
 def spec_of(name: object) -> type | None:
-    """Return the specification of the ``cluster:`` section by the name of the orchestrator."""
-    row = find(name)
+    """Return the specification of the ``cluster:`` section by the name of the orchestrator, be it misspelt."""
+    row = find(recognized(name))
     return row.spec if row else None
 
 

@@ -5,6 +5,7 @@ What has a wrong form is unknown here, and rules are silent about it.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pkgutil import resolve_name
 from typing import Final
@@ -20,13 +21,14 @@ from cdk_trainyard.network import rules as network_rules
 from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.accounts import one_account_problems, own_account
+from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.storage import rules as storage_rules
 from cdk_trainyard.storage import rules_data
 from cdk_trainyard.storage.resolve import resolve_lustre
 from cdk_trainyard.storage.spec import BucketsSpec, ExistingLustreSpec, LustreSpec
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 
 _ADDED_TAGS: Final = 3
 """That CDK gives a subnet (``Name``, ``aws-cdk:subnet-name`` and ``-type``), and a fleet its group."""
@@ -159,7 +161,13 @@ def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 
 def _cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
-    """Ask the rules of the orchestrator, which are imported when a file has it."""
+    """Ask the rules of the orchestrator, which are imported when a file has it; of what it has around it, always."""
     row = find(deployment.orchestrator)
-    if row is not None and deployment.cluster is not None and not unresolved(deployment.cluster):
+    if row is None or deployment.cluster is None:
+        return
+    if not unresolved(deployment.cluster):
         yield from resolve_name(row.problems)(deployment)
+        return
+    nothing_known = row.spec(**{name: Unknown() for name in fields_of(row.spec)})
+    found = resolve_name(row.problems)(replace(deployment, cluster=nothing_known))
+    yield from (problem for problem in found if problem.at[:1] != ("cluster",))
