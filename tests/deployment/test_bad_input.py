@@ -269,6 +269,17 @@ AT_LOAD = [
         "9:9: 'cluster' has no value; write one, or remove the key",
     ),
     row(
+        "groups as a list, and what is wrong in them",
+        [
+            ("    head:\n      role", "    - name: head\n      role"),
+            ("    workers:\n      role: compute", "    - InstanceGroupName: workers\n      role: controller"),
+            ("count: 1", "count: 01x"),
+        ],
+        "10:3: 'cluster.groups' must be a mapping ('head: …' on lines below it), got a list; write each one's name as its key",
+        "14:14: 'cluster.groups.head.count' must be a whole number, got '01x'",
+        "18:14: 'cluster.groups.workers.count' must be 1 for a controller group, got 4; several controllers need the legacy topology, and the construct library",
+    ),
+    row(
         "unknown-orchestrator",
         [("orchestrator: hyperpod", "orchestrator: hyperpot")],
         "8:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'hyperpot'; did you mean 'hyperpod'?",

@@ -118,7 +118,7 @@ def test_a_key_says_that_something_exists_already() -> None:
         (group(cooldown=1), "'groups.workers.cooldown' is no key here; did you mean 'cooldown_minutes'?"),
         (
             group(name="a"),
-            "'groups.workers.name' is no key here; there are job, count, volumes, cooldown_minutes, alarm_arns, capacity or price",
+            "'groups.workers.name' is no key here; the name is the key above, leave it out",
         ),
         (
             group(security_group="sg"),
@@ -184,6 +184,29 @@ def test_what_must_be_there_is_not_left_out(data: object, says: str) -> None:
 
 def test_empty_lists_and_mappings_stand_for_what_they_are() -> None:
     assert read(group(volumes=(), alarm_arns=()) | {"tags": {}, "store": {"days": ()}})[1] == []
+
+
+@pytest.mark.parametrize("key", ["name", "GroupName"])
+def test_a_list_in_place_of_names_is_refused_and_read(key: str) -> None:
+    items = ({key: "workers", **GOOD, "count": 101}, {key: "Others", **GOOD, "volumes": {"size_gb": 0}})
+    found, problems = read({"groups": items})
+    assert [each.name for each in found.groups] == ["workers", "Others"]
+    assert problems == [
+        "'groups' must be a mapping ('workers: …' on lines below it), got a list; write each one's name as its key",
+        "'groups.workers.count' must be 0 to 100, got 101",
+        "'groups.Others' must be lowercase letters, as workers, got 'Others' as a name",
+        "'groups.Others.volumes' must be a list of mappings, got a mapping; begin each with '- size_gb: …'",
+        "'groups.Others.volumes[0].size_gb' must be 1 to 16384 GB, got 0",
+    ]
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ("a", None), (None, None)])
+def test_items_whose_names_are_not_all_known_are_read_by_their_numbers(names: tuple[str | None, ...]) -> None:
+    items = tuple({"name": name, **GOOD, "count": 101} if name else GOOD | {"count": 101} for name in names)
+    found, problems = read({"groups": items})
+    assert isinstance(found.groups, Unknown)
+    assert [problem.partition(" must")[0] for problem in problems][:1] == ["'groups'"]
+    assert sorted(problem.partition(" must be ")[2] for problem in problems)[:2] == ["0 to 100, got 101"] * 2
 
 
 def test_a_file_is_a_mapping() -> None:

@@ -7,7 +7,7 @@ text. Aliases and merge keys work; documents that would expand without bound do 
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import yaml
@@ -16,6 +16,7 @@ from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.otherwise import also_at
 from cdk_trainyard.options.signs import WIDE_COLON, as_item, wide
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
@@ -75,6 +76,17 @@ class Document:
     problems: tuple[Problem, ...]
     reported: frozenset[KeyPath]
     empty: frozenset[KeyPath]
+
+    def also_at(self, new: KeyPath, old: KeyPath) -> "Document":
+        """Return the document with what stands at a path at another one as well."""
+        return replace(
+            self,
+            keys={**self.keys, **also_at(new, old, self.keys)},
+            values={**self.values, **also_at(new, old, self.values)},
+            sources={**self.sources, **also_at(new, old, self.sources)},
+            reported=self.reported | also_at(new, old, dict.fromkeys(self.reported)).keys(),
+            empty=self.empty | also_at(new, old, dict.fromkeys(self.empty)).keys(),
+        )
 
     def place(self, path: KeyPath) -> Place:
         """Return the place of the value at ``path``, or of the nearest thing around it that the file has.

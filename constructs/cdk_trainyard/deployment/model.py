@@ -39,9 +39,11 @@ class Deployment(DeploymentSpec):
         """
         document = read_document(read_text(Path(path)), str(path))
         data, moved = _with_its_orchestrator(document.data)
-        reader = Reader(environment=_environment(data), sources=document.sources, whole=(cls, data))
+        reader = Reader(environment=_environment(data), sources=dict(document.sources), whole=(cls, data))
         read: Self = reader.read(cls, data, ())
         orchestrator = recognized(data.get("orchestrator")) if unresolved(read.orchestrator) else read.orchestrator
+        for new, old in reader.moved.items():
+            document = document.also_at(new, old)
         deployment = replace(read, orchestrator=orchestrator or read.orchestrator, _document=document)
         reader.problems.extend(moved)
         outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}

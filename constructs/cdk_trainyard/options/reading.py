@@ -28,6 +28,7 @@ from cdk_trainyard.options.fields import (
     required_keys,
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
+from cdk_trainyard.options.otherwise import also_at, otherwise
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
@@ -70,12 +71,13 @@ class Reader:
         meant: The keys that misspelt ones most likely meant.
         outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
+        moved: Where items stand that should be elsewhere: the path that they should have → the one that they have.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
         shows: Whether a sentence says what there is.
     """
 
     environment: Environment
-    sources: Mapping[At, str] = field(default_factory=dict)
+    sources: dict[At, str] = field(default_factory=dict)
     whole: tuple[type, Mapping[str, Any]] | None = None
     shows: bool = True
     problems: list[Problem] = field(default_factory=list)
@@ -83,6 +85,7 @@ class Reader:
     meant: set[At] = field(default_factory=set)
     outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
+    moved: dict[At, At] = field(default_factory=dict)
 
     def read(self, spec: type, data: object, at: At, *, part: Part | None = None, without: str = "") -> Any:
         """Return a section as its specification, with unknowns where it has a wrong form.
@@ -159,7 +162,8 @@ class Reader:
             case Part():
                 return self.read(section_spec(shape, data if isinstance(data, Mapping) else {}), data, at, part=shape)
             case Items():
-                return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
+                fits = self._fits(shape, data, at)
+                return tuple(self._items(shape, data, at)) if fits else self._otherwise(shape, data, at)
             case Named():
                 return dict(self._named(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Json():
@@ -177,8 +181,25 @@ class Reader:
             return False
         if isinstance(data, Mapping):
             return True
-        self._refused(at, self._wrong("must be a mapping ('a name: …' on lines below it)", data, at))
+        found = otherwise(shape, data) if isinstance(shape, Items) else []
+        name = next((step for step, _, _ in found if isinstance(step, str)), "a name")
+        remedy = "; write each one's name as its key" if found else ""
+        self._refused(at, self._wrong(f"must be a mapping ('{name}: …' on lines below it)", data, at, remedy))
         return False
+
+    def _otherwise(self, shape: Items, data: Any, at: At) -> Any:
+        """Read items that stand in another form than they must, which is answered; what is in them may be wrong too."""
+        found = otherwise(shape, data)
+        for step, steps, _ in found:
+            self.moved[*at, step] = (*at, *steps)
+            self.sources.update(also_at((*at, step), (*at, *steps), self.sources))
+        if shape.by_name is None:
+            return tuple(self._items(shape, tuple(item for _, _, item in found), at)) if found else Unknown()
+        if found and all(isinstance(step, str) for step, _, _ in found):
+            return tuple(self._items(shape, {step: item for step, _, item in found}, at))
+        for step, _, item in found:  # rules know items by their names
+            self._part_of_name(cast("Part", shape.item).spec, shape.by_name, "", item, (*at, step))
+        return Unknown()
 
     def _no_list(self, shape: Items, data: Any, at: At) -> Flaw:
         """Say of what stands where a list must how to write it as one, or what is wrong with it as an item."""
@@ -317,6 +338,10 @@ class Reader:
         for key in data:
             if key in known:
                 above = key if isinstance(data[key], Unknown) else ""
+                continue
+            if key == without != "":
+                text = "is no key here; the name is the key above, leave it out"
+                self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             if part is not None and (text := of_the_other(part, spec, key)):
                 self.problems.append(Problem((*at, key), text, of_key=True))
