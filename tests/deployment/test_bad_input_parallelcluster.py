@@ -72,7 +72,7 @@ AT_LOAD = [
             ("max_count: 8", "max_count: x"),
             ("trn1.32xlarge", "trn1.33xlarge"),
         ],
-        "14:3: 'cluster.queues' must be a list of mappings, got a mapping; begin each with '- name: …'",
+        "14:3: 'cluster.queues' must be a list of mappings, got a mapping; begin each with '- name: …', below it 'compute: …'",
         "16:7: 'cluster.queues[0].compute' must be a list of mappings, got a mapping; begin each with '- instance_type: …'",
         "18:22: 'cluster.queues[0].compute[0].max_count' must be a whole number, got 'x'",
         "22:26: 'cluster.queues[1].compute[0].instance_type' must be the name of an EC2 instance type, got 'trn1.33xlarge'; did you mean 'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn2.3xlarge'?",

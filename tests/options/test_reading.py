@@ -129,7 +129,10 @@ def test_a_key_says_that_something_exists_already() -> None:
             {"groups": {"Workers": GOOD}},
             "'groups.Workers' must be lowercase letters, as workers, got 'Workers' as a name",
         ),
-        ({"groups": {"workers": 1}}, "'groups.workers' must be a mapping ('job: …' on lines below it), got 1"),
+        (
+            {"groups": {"workers": 1}},
+            "'groups.workers' must be a mapping ('job: …' and 'count: …' on lines below it), got 1",
+        ),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
         (
@@ -316,6 +319,7 @@ class Lists:
     sizes: Sequence[Annotated[int, Number(minimum=1)]] = ()
     parts: Sequence[Volume] = ()
     objects: Sequence[Mapping[str, Any]] = ()
+    pairs: Sequence[Group] = ()
 
 
 @pytest.mark.parametrize(
@@ -348,6 +352,13 @@ class Lists:
         ("sizes", 0, "0", "must be a list, got 0; each item must be 1 or more"),
         ("parts", "500GB", "500GB", "must be a list of mappings, got '500GB'; begin each with '- size_gb: …'"),
         ("parts", {"size_gb": 5}, None, "must be a list of mappings, got a mapping; begin each with '- size_gb: …'"),
+        ("objects", {"A": 1}, None, "must be a list of mappings, got a mapping; begin each with '- A: …'"),
+        (
+            "pairs",
+            "a",
+            "a",
+            "must be a list of mappings, got 'a'; begin each with '- name: …', below it 'job: …' and 'count: …'",
+        ),
         ("objects", "a=1", "a=1", "must be a list of mappings, got 'a=1'; begin each with '- a name: …'"),
     ],
 )

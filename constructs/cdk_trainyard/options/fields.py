@@ -227,16 +227,22 @@ def keys_of(spec: type) -> Mapping[str, Field]:
     return found
 
 
-def required_keys(spec: type) -> list[str]:
-    """Return the keys without which a section is none."""
-    return [key for key, option in keys_of(spec).items() if option.required]
-
-
-def first_key(spec: type, *, without: str = "") -> str:
-    """Return the key with which a section most likely begins."""
+def first_keys(spec: type, *, without: str = "") -> list[str]:
+    """Return the keys that a section needs, else the one with which it most likely begins."""
     known = {key: option for key, option in keys_of(spec).items() if key != without}
     own = [key for key, option in known.items() if option.name in inspect.get_annotations(spec)]
-    return next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
+    return [key for key in required_keys(spec) if key != without] or [next(iter([*own, *known]), "key")]
+
+
+def required_keys(spec: type) -> list[str]:
+    """Return the keys without which a section is none."""
+    keys: list[str] = []
+    for field in fields_of(spec).values():
+        if field.inline and isinstance(field.shape, Part):
+            keys += [] if field.optional else required_keys(field.shape.spec)
+        elif field.required and field.key is not None:
+            keys.append(field.key)
+    return keys
 
 
 @cache

@@ -23,7 +23,7 @@ from cdk_trainyard.options.fields import (
     Scalar,
     Shape,
     fields_of,
-    first_key,
+    first_keys,
     keys_of,
     required_keys,
 )
@@ -39,6 +39,7 @@ from cdk_trainyard.options.remedies import (
     is_nothing,
     left_out,
     likely,
+    lines,
     plain,
     plainly,
     splits,
@@ -98,8 +99,8 @@ class Reader:
             without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            first = first_key(spec, without=without)
-            return self._refused(at, self._wrong(f"must be a mapping ('{first}: …' on lines below it)", data, at))
+            keys = lines(first_keys(spec, without=without))
+            return self._refused(at, self._wrong(f"must be a mapping ({keys} on lines below it)", data, at))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
     def _made(
@@ -205,8 +206,10 @@ class Reader:
         """Say of what stands where a list must how to write it as one, or what is wrong with it as an item."""
         item = shape.item
         if not isinstance(item, Scalar | Object):
-            key = first_key(item.spec) if isinstance(item, Part) else "a name"
-            return self._wrong("must be a list of mappings", data, at, f"; begin each with '- {key}: …'")
+            own = next(iter(data), "a name") if isinstance(data, Mapping) else "a name"
+            first, *more = first_keys(item.spec) if isinstance(item, Part) else [own]
+            below = f", below it {lines(more)}" if more else ""
+            return self._wrong("must be a list of mappings", data, at, f"; begin each with '- {first}: …'{below}")
         if isinstance(data, Mapping):
             return self._wrong("must be a list", data, at, "; begin each item with '- '")
         text = self.sources.get(at, data if isinstance(data, str) else "")

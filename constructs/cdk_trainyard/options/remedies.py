@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf, isfinite, nan
@@ -49,6 +49,12 @@ _BARE: Final = re.compile(
     r"(?!(?:true|false|null)$)(?:--?)?[a-z/](?:[\w./@%+=~ -]|:(?=[\w/]))*(?<! )", re.ASCII | re.IGNORECASE
 )
 """Text that needs no quotes between brackets, in any version of YAML."""
+
+
+def lines(keys: Sequence[str]) -> str:
+    """Return keys as lines of a mapping, in a sentence."""
+    *others, last = (f"'{key}: …'" for key in keys)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def is_nothing(data: object) -> bool:
