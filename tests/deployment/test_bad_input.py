@@ -295,6 +295,17 @@ AT_LOAD = [
         "10:17: 'cluster.provisioning' must be Continuous, got 'continuous'; did you mean 'Continuous'?",
     ),
     row(
+        "truth values in place of choices",
+        [
+            ("zone: use1-az4", "zone: use1-az4\n  nat: false"),
+            ("capacity_gib: 1200", "capacity_gib: 1200\n    compression: yes"),
+            ("cluster:", "cluster:\n  node_recovery: true"),
+        ],
+        "5:8: 'network.nat' must be one, per-zone or none, got false; write none",
+        "9:18: 'storage.lustre.compression' must be NONE or LZ4, got 'yes'; write LZ4",
+        "12:18: 'cluster.node_recovery' must be Automatic or None, got true; write Automatic",
+    ),
+    row(
         "unknown-int-choice",
         [("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: 91")],
         "5:29: 'network.flow_logs_retention_days' must be 1, 3, 5, 7, 14, 30, 60, 90, … (all are in the reference of the deployment file), got 91",

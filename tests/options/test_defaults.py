@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from cdk_trainyard.options.fields import Field, Object, docs_of, fields_of
-from cdk_trainyard.options.reading import spelling
+from cdk_trainyard.options.members import spelling
 from cdk_trainyard.options.stand_ins import StandIn
 from tools.keywords import PACKAGE
 

@@ -3,12 +3,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum, nonmember
 from typing import Annotated, Any
 
 import pytest
 
 from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Choice, Environment, Number, Open, Text
+from cdk_trainyard.options.members import instead
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
 from cdk_trainyard.options.texts import LINE
@@ -21,6 +23,7 @@ from tests.options.test_schema import as_read
 
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
 ALARM = "arn:aws:cloudwatch:us-east-1:111111111111:alarm:loud"
+ASKED = "did you mean 'none'?"
 GOOD: dict[str, Any] = {"job": "compute", "count": 4}
 
 
@@ -515,6 +518,23 @@ def test_a_number_with_the_unit_of_its_key_is_shown_without(key: str, value: str
 def test_a_number_with_more_digits_than_can_be_read_is_not_written_out(value: Any) -> None:
     [said] = read(group(count=value))[1]
     assert said == f"'groups.workers.count' must be a whole number of at most 18 digits, got {shown(value)}"
+
+
+class Gate(StrEnum):
+    """A gate."""
+
+    FORMER_VALUES = nonmember({"true": "write one"})
+    ONE = "one"
+    NONE = "none"
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [(False, "write none"), ("off", "write none"), (True, "write one"), ("yes", "write one"), ("None", ASKED)],
+)
+def test_a_truth_value_in_place_of_a_choice_is_told_which_one_it_means(value: Any, remedy: str) -> None:
+    assert instead(Gate, value) == f"; {remedy}"
+    assert instead(Job, value) == ""
 
 
 def test_what_is_wrong_is_unknown_and_the_rest_is_there() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cdk_trainyard.fleet.spec_image import NodeImage, TypeName, VolumeSize
@@ -31,6 +31,8 @@ ThreadsPerCore = Literal[1, 2]
 
 class FleetPlacement(StrEnum):
     """How close together the nodes stand."""
+
+    FORMER_VALUES = nonmember({"true": "write cluster", "false": "write anywhere"})
 
     CLUSTER = "cluster"
     """In a cluster placement group: lowest latency."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class NodeRecovery(StrEnum):
     """What happens to a node that fails."""
 
+    FORMER_VALUES = nonmember({"true": "write Automatic"})
+
     AUTOMATIC = "Automatic"
     """HyperPod reboots or replaces it."""
     NONE = "None"

@@ -28,6 +28,7 @@ from cdk_trainyard.options.fields import (
     required_keys,
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
+from cdk_trainyard.options.members import instead, spellings
 from cdk_trainyard.options.otherwise import also_at, otherwise
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
@@ -38,7 +39,6 @@ from cdk_trainyard.options.remedies import (
     is_long,
     is_nothing,
     left_out,
-    likely,
     lines,
     plain,
     plainly,
@@ -56,8 +56,6 @@ from cdk_trainyard.tokens import Unknown, dummy
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _LONG: Final = f" of at most {MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
-_FORMER_VALUES: Final = "FORMER_VALUES"
-"""An enumeration may have a table of values that it had: value → what to do instead."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -324,12 +322,8 @@ class Reader:
         words = spellings(wanted)
         if isinstance(data, str) and data in words:
             return words[data]
-        former = getattr(wanted, _FORMER_VALUES, {}).get(data) if isinstance(data, str) else None
-        number = next((word for word, member in words.items() if type(data) is int and member.value == data), "")
-        former = f"write {number}" if number else former
-        hint = f"; {former}" if former else likely(data, words) if isinstance(data, str) else ""
         choices = either(words, all_in=ALL_IN)
-        return self._refused(at, self._wrong(f"must be {choices}", data, at, hint))
+        return self._refused(at, self._wrong(f"must be {choices}", data, at, instead(wanted, data)))
 
     def _unknown_keys(
         self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "", part: Part | None = None
@@ -389,16 +383,6 @@ def _several(shape: Shape) -> type | None:
         case Part() | Chosen() | Items() | Named() | Json() | Object(section=Part(), nothing=None):
             return Mapping
     return None
-
-
-def spellings(enumeration: type[Enum]) -> dict[str, Enum]:
-    """Return the members of an enumeration by how a file spells them."""
-    return {spelling(member): member for member in enumeration}
-
-
-def spelling(member: Enum) -> str:
-    """Return how a file spells a member of an enumeration: its value when that is text, else its name."""
-    return str(member.value if isinstance(member.value, str) else member.name)
 
 
 def _json(value: Any) -> Any:

@@ -57,6 +57,11 @@ def lines(keys: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def switch(data: object) -> str:
+    """Return a truth value, in any words, as a file has it; nothing of what is none."""
+    return _SWITCHES.get(str(data).lower(), "") if isinstance(data, str | bool) else ""
+
+
 def is_nothing(data: object) -> bool:
     """Say whether a value is a word for none, or an empty list or mapping."""
     return data in ((), {}) or (isinstance(data, str | bool) and str(data).lower() in _NOTHING)
@@ -148,7 +153,7 @@ def plainly(wanted: type, data: object, key: str = "") -> str:
     if not isinstance(data, str | float):
         return ""
     if wanted is bool:
-        return _SWITCHES.get(str(data).lower(), "")
+        return switch(data)
     return _number(wanted, data) or (_number(wanted, _amount(wanted, data, key)) if isinstance(data, str) else "")
 
 

@@ -18,7 +18,7 @@ from cdk_trainyard.options.fields import (
     fields_of,
     keys_of,
 )
-from cdk_trainyard.options.reading import spelling, spellings
+from cdk_trainyard.options.members import spelling, spellings
 from cdk_trainyard.options.stand_ins import StandIn
 
 _TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}

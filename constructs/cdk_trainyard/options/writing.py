@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any
 
 from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Shape, fields_of
-from cdk_trainyard.options.reading import spelling
+from cdk_trainyard.options.members import spelling
 from cdk_trainyard.options.stand_ins import StandIn
 
 

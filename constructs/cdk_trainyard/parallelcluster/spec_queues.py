@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.instances.kind import UsageClass
@@ -49,6 +49,8 @@ class AllocationStrategy(StrEnum):
 
 class Placement(StrEnum):
     """Whether instances are placed close together."""
+
+    FORMER_VALUES = nonmember({"true": "write cluster", "false": "write anywhere"})
 
     CLUSTER = "cluster"
     """In a cluster placement group: lowest latency, and fewer places to find capacity."""

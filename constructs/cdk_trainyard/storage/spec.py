@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum, StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
@@ -67,6 +67,8 @@ class DatabaseEngine(StrEnum):
 
 class LustreCompression(StrEnum):
     """How FSx compresses what is written, without the clients noticing."""
+
+    FORMER_VALUES = nonmember({"true": "write LZ4"})
 
     NONE = "NONE"
     LZ4 = "LZ4"
