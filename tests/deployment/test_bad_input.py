@@ -150,6 +150,30 @@ AT_LOAD = [
         "2:10: 'account' must be text, got 012345678901; put it in quotes: \"012345678901\"",
     ),
     row(
+        "an account with hyphens",
+        [("name: demo", "name: demo\naccount: 1234-5678-9012")],
+        "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got '1234-5678-9012'; write \"123456789012\"",
+    ),
+    row(
+        "an account by its name",
+        [("name: demo", "name: demo\naccount: sandbox")],
+        "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got 'sandbox'",
+    ),
+    row(
+        "lists in place of one value",
+        [
+            ("zone: use1-az4", "zone: [use1-az4, use1-az5]\n  nat: [one]"),
+            ("role: compute", "role: [compute, login]"),
+            ("ml.trn1.32xlarge", "[ml.trn1.32xlarge]"),
+            ("count: 4", "count: []"),
+        ],
+        "4:3: 'network.zone' must be text, got a list; give one",
+        "5:3: 'network.nat' must be one, per-zone or none, got a list; write one",
+        "17:7: 'cluster.groups.workers.role' must be controller, login or compute, got a list; give one",
+        "18:7: 'cluster.groups.workers.instance_type' must be text, got a list; write ml.trn1.32xlarge",
+        "19:7: 'cluster.groups.workers.count' must be a whole number, got a list; give one",
+    ),
+    row(
         "wrong-type-bool",
         [("capacity_gib: 1200", "capacity_gib: 1200\n    efa_enabled: yes")],
         "8:18: 'storage.lustre.efa_enabled' must be true or false, got 'yes'; write true",

@@ -10,9 +10,10 @@ from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment.orchestrators import recognized
 from cdk_trainyard.deployment.rules import problems
-from cdk_trainyard.deployment.spec import ACCOUNT, DeploymentSpec
+from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import regions
 from cdk_trainyard.instances.kind import RegionName
+from cdk_trainyard.options.accounts import ACCOUNT
 from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader

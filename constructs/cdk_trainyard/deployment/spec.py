@@ -14,6 +14,7 @@ from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.instances import regions
 from cdk_trainyard.instances.kind import RegionName
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.options.accounts import ACCOUNT
 from cdk_trainyard.options.fields import Chosen, Unless
 from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.options.tags import TagKey, TagValue
@@ -22,7 +23,6 @@ from cdk_trainyard.tokens import unresolved
 
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
 LONGEST_NAME: Final = _LONGEST_STACK_NAME - len("-training")
-ACCOUNT: Final = Text(pattern=r"[0-9]{12}", words="an account number, 12 digits in quotes", example="111111111111")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

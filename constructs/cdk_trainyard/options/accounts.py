@@ -1,17 +1,38 @@
 """ARNs that must be of the deployment's own account, where the deployment does not say which one that is."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import is_dataclass
-from typing import Any
+from dataclasses import is_dataclass, replace
+from typing import Any, Final
 
 from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.fields import Items, Named, Scalar, Shape, fields_of
-from cdk_trainyard.options.kinds import Arn, Kind
+from cdk_trainyard.options.kinds import Arn, Environment, Kind, Text
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.problems import At, Flaw, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 _AWS = "aws"
+
+
+class AccountNumber(Text):
+    """The number of an account, which YAML would read as a number without quotes."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Say which number is meant where hyphens, as the console shows them, or blanks are all that is wrong."""
+        wrong = Text.problem(self, value, environment)
+        if wrong is None:
+            return None
+        number = re.sub(r"[\s-]", "", value)
+        remedy = f'; write "{number}"' if re.fullmatch(self.pattern, number) else ""
+        return replace(wrong, must=f'must be {self.words}, as "{self.example}"', remedy=remedy)
+
+
+ACCOUNT: Final = AccountNumber(
+    pattern=r"[0-9]{12}", words="an account number, 12 digits in quotes", example="111111111111"
+)
 
 
 def one_account_problems(spec: Any) -> Iterator[Problem]:

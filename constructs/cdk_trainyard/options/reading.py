@@ -310,7 +310,17 @@ class Reader:
         what = next(iter(choices), f"{_SYMBOLS[wanted]}{counted(kinds)}")
         quoted = isinstance(data, str) and data.strip().lower() == remedy
         hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
-        return self._wrong(f"must be {what}", data, at, hint)
+        return self._wrong(f"must be {what}", data, at, hint or self._one_of(wanted, kinds, data, at))
+
+    def _one_of(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> str:
+        """Return what to do about a list in place of one value."""
+        if not isinstance(data, tuple):
+            return ""
+        item = data[0] if len(data) == 1 else None
+        is_right = isinstance(item, str | int | float) and not self._of_item(
+            Scalar(type=wanted, kinds=tuple(kinds)), item, at
+        )
+        return f"; write {in_brackets(item)}" if is_right else "; give one"
 
     def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""
@@ -322,8 +332,8 @@ class Reader:
         words = spellings(wanted)
         if isinstance(data, str) and data in words:
             return words[data]
-        choices = either(words, all_in=ALL_IN)
-        return self._refused(at, self._wrong(f"must be {choices}", data, at, instead(wanted, data)))
+        choices, hint = either(words, all_in=ALL_IN), instead(wanted, data) or self._one_of(wanted, (), data, at)
+        return self._refused(at, self._wrong(f"must be {choices}", data, at, hint))
 
     def _unknown_keys(
         self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "", part: Part | None = None
