@@ -27,7 +27,10 @@ def test_no_problem_raises_nothing() -> None:
     ("word", "said"),
     [
         ("instance_tpye", "; did you mean 'instance_type'?"),
-        ("c\u043eunt", "; did you mean 'count' without U+043E (CYRILLIC SMALL LETTER O)?"),
+        ("c\u043eunt", "; did you mean 'count' with o in place of U+043E (CYRILLIC SMALL LETTER O)?"),
+        ("c\u00f3unt", "; did you mean 'count' with o in place of U+00F3 (LATIN SMALL LETTER O WITH ACUTE)?"),
+        ("co\u0301unt", "; did you mean 'count' without U+0301 (COMBINING ACUTE ACCENT)?"),
+        ("count\uff1a4", "; did you mean 'count'?"),
         ("count\xa0", "; did you mean 'count' without U+00A0 (NO-BREAK SPACE)?"),
         ("type", "; did you mean 'instance_type'?"),
         ("zzz", ""),

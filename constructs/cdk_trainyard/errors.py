@@ -56,10 +56,20 @@ def asked(word: str, found: Sequence[str]) -> str:
     return f"; did you mean {words}{_unlike(word, found)}?" if found else ""
 
 
-def _unlike(word: str, found: Iterable[str]) -> str:
-    """Name the first character of a word that looks like one of the choices' and is another, or like none."""
-    strange = [sign for sign in word if not sign.isascii() and all(sign not in choice for choice in found)]
-    return f" without U+{ord(strange[0]):04X} ({name(strange[0], 'a character without a name')})" if strange else ""
+def _unlike(word: str, found: Sequence[str]) -> str:
+    """Name the first character that is in a word alone, where such characters are all that tells it from the choice."""
+    strange = [sign for sign in word if not sign.isascii()]
+    [choice] = found if len(found) == 1 else [""]
+    if not strange or not choice:
+        return ""
+    called = f"U+{ord(strange[0]):04X} ({name(strange[0], 'a character without a name')})"
+    if "".join(filter(str.isascii, word)).lower() == choice.lower():
+        return f" without {called}"
+    pairs = list(zip(word, choice, strict=True)) if len(word) == len(choice) else []
+    instead = [right for sign, right in pairs if not sign.isascii()]
+    if instead and all(sign.lower() == right.lower() for sign, right in pairs if sign.isascii()):
+        return f" with {instead[0]} in place of {called}"
+    return ""
 
 
 def nearest(word: str, choices: Iterable[str]) -> list[str]:
