@@ -486,6 +486,13 @@ class Amounts:
     [
         ("size_gib", "1200GiB", "be a whole number", "; write 1200"),
         ("size_gib", "1,200", "be a whole number", "; write 1200"),
+        ("size_gib", "1 200", "be a whole number", "; write 1200"),
+        ("size_gib", "1\u202f200 GiB", "be a whole number", "; write 1200"),
+        ("size_gib", "12 00", "be a whole number", ""),
+        ("size_gib", "125,0", "be a whole number", "; write 125"),
+        ("size_gib", "125,5", "be a whole number", ""),
+        ("size_gib", "4.8 TiB", "be a whole number", ""),
+        ("spot_price", "1,5", "be a number", "; write 1.5"),
         ("size_gib", "9000 GiB", "be at most 5000", ""),
         ("size_gib", "1200 MB", "be a whole number", ""),
         ("size_gib", "1.5GiB", "be a whole number", ""),

@@ -32,7 +32,7 @@ _SIGNS: Final = {"$": "price", "/": "mask"}
 """Signs before a number, and what the keys end with that it may be meant for."""
 _AMOUNT: Final = re.compile(
     r"(?:p(?=\d+d$)|pt(?=\d+[hms]$)|(?P<sign>[$/]))?"
-    r"(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) *(?P<unit>[a-z%/ ]*),?"
+    r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+(?:\.\d+|,\d{1,2})?) *(?P<unit>[a-z%/ ]*),?"
 )
 """A number with its unit, as people write it and as ISO 8601 writes a duration."""
 _DASH: Final = r"[-\u2010-\u2015\u2212]"
@@ -162,14 +162,15 @@ def _amount(wanted: type, text: str, key: str) -> str:
     found = _AMOUNT.fullmatch(text.strip().lower())
     if (
         found is None
-        or (wanted is float and "," in found["number"])
+        or (wanted is float and re.search(r",\d{3}", found["number"]))
         or (found["sign"] and not key.endswith(_SIGNS[found["sign"]]))
     ):
         return text
     words = key.split("_")
     first = next((index for index, word in enumerate(words) if word in _UNITS), len(words))
     unit = re.sub("[^a-z]", "", found["unit"].replace("%", "percent"))
-    return found["number"].replace(",", "") if "".join(words[first:]).startswith(unit) else text
+    number = re.sub(r",(?=\d{1,2}$)", ".", found["number"])
+    return re.sub(r"[,\s]", "", number) if "".join(words[first:]).startswith(unit) else text
 
 
 def plain(wanted: type, text: str) -> Any:
