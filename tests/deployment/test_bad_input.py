@@ -6,6 +6,7 @@ These rows are refused at load. Folders of scripts are in ``test_script_folder.p
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from types import SimpleNamespace
 
 import pytest
@@ -1129,3 +1130,18 @@ def test_problems_of_form_and_problems_of_rules_come_together(write: Callable[[s
         )
     )
     assert [problem.split(": ")[0] for problem in problems_of(path)] == ["4:9", "7:19", "14:14", "17:22", "18:14"]
+
+
+@pytest.mark.parametrize("key", ["deployment", "spec"])
+def test_a_section_around_the_file_is_told_once_and_its_keys_at_their_places(
+    key: str, write: Callable[[str], Path]
+) -> None:
+    inside = indent(edited(("count: 4", "count: x"), ("role: controller", "role: login")), "  ")
+    assert problems_of(write(f"{key}:\n{inside}")) == [
+        f"1:1: '{key}' is no key here; its keys stand at the top of the file; leave it out",
+        "11:5: 'cluster.groups' must hold exactly one controller group, got none",
+        "19:16: 'cluster.groups.workers.count' must be a whole number, got 'x'",
+    ]
+    assert problems_of(write(f"{key}: 1\n{GOOD}")) == [
+        f"1:1: '{key}' is no key here; its keys stand at the top of the file; leave it out"
+    ]

@@ -21,6 +21,8 @@ from cdk_trainyard.options.writing import written
 from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
 from cdk_trainyard.tokens import unresolved
 
+_WRAPPERS = ("deployment", "spec")
+"""Keys that files of other programs have around what they say."""
 _PLAIN = (bool, float, int, str)
 
 
@@ -39,7 +41,10 @@ class Deployment(DeploymentSpec):
             ConfigurationError: With every problem of the file, each with file, line and column.
         """
         document = read_document(read_text(Path(path)), str(path))
-        data, moved = _with_its_orchestrator(document.data)
+        inside, wrapper = _wrapped(document.data)
+        for key in inside:
+            document = document.also_at((key,), (wrapper, key))
+        data, moved = _with_its_orchestrator({**inside, **document.data})
         reader = Reader(environment=_environment(data), sources=dict(document.sources), whole=(cls, data))
         read: Self = reader.read(cls, data, ())
         orchestrator = recognized(data.get("orchestrator")) if unresolved(read.orchestrator) else read.orchestrator
@@ -133,6 +138,15 @@ def _beside(document: Document, section: At, keys: Sequence[At]) -> str:
     first, last = keys[0], keys[-1]
     which = shown(first[-1]) if first == last else f"{shown(first[-1])} to {shown(last[-1])}"
     return f"'{dotted(section)}' has no value; indent {which} from line {document.keys[first].line} on below it"
+
+
+def _wrapped(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Return what stands in a section around the whole file, which is refused, and the key of that section."""
+    for key in _WRAPPERS:
+        inside = data.get(key)
+        if isinstance(inside, Mapping):
+            return {name: value for name, value in inside.items() if name not in data}, key
+    return {}, ""
 
 
 def _with_its_orchestrator(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
