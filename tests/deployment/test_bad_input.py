@@ -298,10 +298,11 @@ AT_LOAD = [
         [
             ("    head:\n      role", "    - name: head\n      role"),
             ("    workers:\n      role: compute", "    - InstanceGroupName: workers\n      role: controller"),
-            ("count: 1", "count: 01x"),
+            ("count: 1", "cnt: 1"),
         ],
         "10:3: 'cluster.groups' must be a mapping ('head: …' on lines below it), got a list; write each one's name as its key",
-        "14:14: 'cluster.groups.head.count' must be a whole number, got '01x'",
+        "11:7: 'cluster.groups.head.count' is missing",
+        "14:7: 'cluster.groups.head.cnt' is no key here; there are […]",
         "18:14: 'cluster.groups.workers.count' must be 1 for a controller group, got 4; several controllers need the legacy topology, and the construct library",
     ),
     row(

@@ -81,7 +81,7 @@ class Document:
         """Return the document with what stands at a path at another one as well."""
         return replace(
             self,
-            keys={**self.keys, **also_at(new, old, self.keys)},
+            keys={**self.keys, new: self.place(old), **also_at(new, old, self.keys)},
             values={**self.values, **also_at(new, old, self.values)},
             sources={**self.sources, **also_at(new, old, self.sources)},
             reported=self.reported | also_at(new, old, dict.fromkeys(self.reported)).keys(),
