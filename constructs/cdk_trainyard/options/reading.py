@@ -27,6 +27,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
     required_keys,
 )
+from cdk_trainyard.options.json_objects import is_unknown, json_object
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.members import instead, spellings
 from cdk_trainyard.options.otherwise import also_at, otherwise
@@ -166,7 +167,7 @@ class Reader:
             case Named():
                 return dict(self._named(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Json():
-                return _json(data) if self._fits(shape, data, at) and not _is_unknown(data) else Unknown()
+                return json_object(data) if self._fits(shape, data, at) and not is_unknown(data) else Unknown()
 
     def _fits(self, shape: Items | Named | Json, data: Any, at: At) -> bool:
         """Say whether a list, or a mapping, stands where one must."""
@@ -393,18 +394,3 @@ def _several(shape: Shape) -> type | None:
         case Part() | Chosen() | Items() | Named() | Json() | Object(section=Part(), nothing=None):
             return Mapping
     return None
-
-
-def _json(value: Any) -> Any:
-    """Return a JSON value whose lists, which are read as tuples, are lists."""
-    if isinstance(value, Mapping):
-        return {key: _json(inner) for key, inner in value.items() if not _is_unknown(inner)}
-    if isinstance(value, tuple):
-        return [_json(inner) for inner in value if not _is_unknown(inner)]
-    return value
-
-
-def _is_unknown(value: Any) -> bool:
-    """Say whether nothing of a JSON value is known: that it is empty is."""
-    inner = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
-    return isinstance(value, Unknown) or (len(inner) > 0 and all(map(_is_unknown, inner)))
