@@ -14,6 +14,7 @@ from tests.local.support import of
 pytestmark = pytest.mark.slow
 
 _IMAGE = "ami-12c6146b"
+_OF_IMAGE: Any = {"Type": "String", "DataType": "aws:ec2:image", "Overwrite": True}
 _SCRIPT = base64.b64encode(b"#!/bin/sh\n").decode()
 _INTERFACES = [
     {"NetworkCardIndex": 0, "DeviceIndex": 0, "InterfaceType": "interface", "Groups": [of("Group")]},
@@ -214,12 +215,12 @@ def test_a_rolling_update_replaces_every_instance(aws: LocalAws, stacks: Stacks)
 def test_an_image_that_a_parameter_names_is_read_at_each_launch(aws: LocalAws, stacks: Stacks) -> None:
     ssm, found = aws.client("ssm"), aws.client("ec2").describe_images(Owners=["amazon"])["Images"]
     first, second = found[0]["ImageId"], found[1]["ImageId"]
-    ssm.put_parameter(Name="/launched/image", Value=first, Type="String", Overwrite=True)
+    ssm.put_parameter(Name="/launched/image", Value=first, **_OF_IMAGE)
     data = {**_DATA, "ImageId": "resolve:ssm:/launched/image"}
     stack = stacks.deployed(_launching(data, Nodes=_GROUP))
     name = stacks.physical_id(stack, "Nodes")
     assert {instance["ImageId"] for instance in _group_instances(aws, name)} == {first}
-    ssm.put_parameter(Name="/launched/image", Value=second, Type="String", Overwrite=True)
+    ssm.put_parameter(Name="/launched/image", Value=second, **_OF_IMAGE)
     gone = _group_instances(aws, name)[0]["InstanceId"]
     aws.client("autoscaling").terminate_instance_in_auto_scaling_group(
         InstanceId=gone, ShouldDecrementDesiredCapacity=False
@@ -227,12 +228,35 @@ def test_an_image_that_a_parameter_names_is_read_at_each_launch(aws: LocalAws, s
     assert sorted(instance["ImageId"] for instance in _group_instances(aws, name)) == sorted([first, second])
 
 
+@pytest.mark.usefixtures("support")
+def test_a_group_of_no_nodes_is_refused_too_when_the_parameter_of_its_image_is_gone(
+    aws: LocalAws, stacks: Stacks
+) -> None:
+    ssm = aws.client("ssm")
+    ssm.put_parameter(Name="/launched/gone", Value=_IMAGE, **_OF_IMAGE)
+    data = {**_DATA, "ImageId": "resolve:ssm:/launched/gone"}
+    empty = {**_GROUP, "Properties": {**_GROUP["Properties"], "MinSize": "0", "MaxSize": "0"}}
+    stack = stacks.deployed(_launching(data, Nodes=empty))
+    ssm.delete_parameter(Name="/launched/gone")
+    larger = {**empty, "Properties": {**empty["Properties"], "MaxSize": "1"}}
+    assert stacks.update(stack, _launching(data, Nodes=larger)) == "UPDATE_ROLLBACK_FAILED"
+    refusal = "You must use a valid fully-formed launch template. The following aliases are invalid: /launched/gone"
+    assert refusal in str(stacks.reasons(stack))
+
+
+@pytest.mark.usefixtures("support")
+def test_the_parameter_of_an_image_has_its_data_type(aws: LocalAws, stacks: Stacks) -> None:
+    aws.client("ssm").put_parameter(Name="/launched/text", Value=_IMAGE, Type="String", Overwrite=True)
+    reason = stacks.failure(_launching({**_DATA, "ImageId": "resolve:ssm:/launched/text"}))
+    assert "Unsupported data type. The following parameter data types are supported: aws:ec2:image" in reason
+
+
 # ---------------------------------------------------------------- what EC2 refuses
 @pytest.mark.usefixtures("support")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ImageId": "resolve:ssm:/launched/nobody"}, "The SSM parameter /launched/nobody does not exist"),
+        ({"ImageId": "resolve:ssm:/launched/nobody"}, "The following aliases are invalid: /launched/nobody"),
         ({"Placement": {"GroupName": "nobody"}}, "The Placement Group 'nobody' is unknown"),
         ({"UserData": base64.b64encode(b"#" * 16385).decode()}, "User data is limited to 16384 bytes"),
         ({"IamInstanceProfile": {"Name": "nobody"}}, "nobody"),

@@ -1,7 +1,8 @@
 """Auto Scaling: groups launch from the version and the override that they name, and keep all that they are told."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from moto.autoscaling.models import AutoScalingBackend, FakeAutoScalingGroup, InstanceState, autoscaling_backends
@@ -21,6 +22,7 @@ from cdk_trainyard.local.services.autoscaling_activities import (
     not_launched,
     start_instance_refresh,
 )
+from cdk_trainyard.local.services.launches import check_image
 from cdk_trainyard.local.state import Store
 
 _GROUP_TAG = "aws:autoscaling:groupName"
@@ -59,7 +61,24 @@ def _keep(response: AutoScalingResponse) -> dict[str, Any]:
     return asked
 
 
+def _check_images(response: AutoScalingResponse) -> None:
+    """Read the parameters of images, also for no instances.
+
+    Source: EC2 Auto Scaling user guide, "Use AWS Systems Manager parameters instead of AMI IDs in launch templates",
+    limitations: "On each call to create or update your Auto Scaling group, Amazon EC2 Auto Scaling will resolve the
+    Systems Manager parameter in the launch template."
+    """
+    asked: dict[str, Any] = plain(response._get_params())  # noqa: SLF001
+    mixed = asked.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {})
+    rows = [mixed, *mixed.get("Overrides", [])]
+    sources = (asked.get("LaunchTemplate"), *(row.get("LaunchTemplateSpecification") for row in rows))
+    with _well_formed():
+        for source in filter(None, sources):
+            check_image(response.autoscaling_backend.ec2_backend, source)
+
+
 def _create_with_hooks(response: AutoScalingResponse) -> ActionResult:
+    _check_images(response)
     answer = _create(response)
     asked = _keep(response)
     for hook in asked.get("LifecycleHookSpecificationList", []):
@@ -74,6 +93,7 @@ def _create_with_hooks(response: AutoScalingResponse) -> ActionResult:
 
 
 def _update_and_keep(response: AutoScalingResponse) -> ActionResult:
+    _check_images(response)
     answer = _update(response)
     _keep(response)
     return answer
@@ -87,17 +107,24 @@ def _launch(group: FakeAutoScalingGroup, count_needed: int, propagated_tags: dic
         if why := _lacking(group):
             not_launched(group, why)
             return
-        try:
+        with _well_formed():
             instance = _launch_one(group, propagated_tags)
-        except ServiceException as error:
-            message = f"You must use a valid fully-formed launch template. {error.message}"
-            raise ApiError("ValidationError", message) from error
         remember(instance, {"autoscaling_group": group})
         launched(group, instance.id)
         instance.placement.group_name = instance.placement.group_name or group.placement_group or ""
         group.instance_states.append(
             InstanceState(instance, protected_from_scale_in=group.new_instances_protected_from_scale_in)
         )
+
+
+@contextmanager
+def _well_formed() -> Iterator[None]:
+    """Say what EC2 refuses as Auto Scaling says it."""
+    try:
+        yield
+    except ServiceException as error:
+        message = f"You must use a valid fully-formed launch template. {error.message}"
+        raise ApiError("ValidationError", message) from error
 
 
 def _lacking(group: FakeAutoScalingGroup) -> str:

@@ -154,7 +154,11 @@ def _publish(request: Request, ami: str) -> None:
     for distribution in configuration.get("distributions", []):
         for row in distribution.get("ssmParameterConfigurations", []):
             client("ssm", distribution["region"]).put_parameter(
-                Name=row["parameterName"], Value=ami, Type="String", Overwrite=True
+                Name=row["parameterName"],
+                Value=ami,
+                Type="String",
+                Overwrite=True,
+                DataType=row.get("dataType", "text"),
             )
 
 

@@ -21,10 +21,10 @@ from moto.ec2.utils import convert_tag_spec, filter_iam_instance_profiles, parse
 from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.api import plain, remember, replace
 from cdk_trainyard.local.services.ec2 import known_group
-from cdk_trainyard.local.services.ssm import read_parameter
+from cdk_trainyard.local.services.ssm import find_parameter
 
 _MOST_USER_DATA = 16384
-_BY_PARAMETER = "resolve:ssm:"
+_BY_PARAMETER, _IMAGE_TYPE = "resolve:ssm:", "aws:ec2:image"
 _ADDRESSLESS = "efa-only"
 _INTERFACES_OF_A_CARD = 100
 # What RunInstances takes and moto drops; a launch template says the same in the same words.
@@ -117,14 +117,32 @@ def _check(backend: _Backend, wanted: Mapping[str, Any], interfaces: list[dict[s
 
 
 def _image(backend: _Backend, image_id: str) -> str:
-    """Return the id of an AMI; ``resolve:ssm:NAME`` is the one that a parameter holds now."""
+    """Return the id of an AMI; ``resolve:ssm:NAME`` is the one that a parameter holds now.
+
+    EC2 reads the parameter for each launch, and for each version of a launch template: "The following aliases are
+    invalid" is what it says of one that does not exist, "Unsupported data type" of another type, both as
+    SsmInvalidParameter (aws/aws-cdk issue 26712, 2023-08-10; kent8192/reinhardt-web issue 2023, 2026-03-08).
+    """
     if not image_id.startswith(_BY_PARAMETER):
         return image_id
     name = image_id.removeprefix(_BY_PARAMETER).split(":")[0]
-    found = read_parameter(backend.account_id, backend.region_name, name)
+    found = find_parameter(backend.account_id, backend.region_name, name)
     if found is None:
-        raise ApiError("InvalidParameterValue", f"The SSM parameter {name} does not exist.")
-    return found
+        raise ApiError("SsmInvalidParameter", f"The following aliases are invalid: {name}")
+    if found.data_type != _IMAGE_TYPE:
+        message = f"Unsupported data type. The following parameter data types are supported: {_IMAGE_TYPE}"
+        raise ApiError("SsmInvalidParameter", message)
+    return str(found.value)
+
+
+def check_image(backend: _Backend, template: Mapping[str, str]) -> None:
+    """Refuse a launch template whose image is a parameter that does not exist any more.
+
+    Args:
+        backend: moto's EC2.
+        template: Its id or name, and its version.
+    """
+    _image(backend, plain(backend._get_template_from_args(template).data).get("ImageId") or "")  # noqa: SLF001
 
 
 # ---------------------------------------------------------------- network interfaces
@@ -227,7 +245,8 @@ def _tag(backend: _Backend, instance: Instance, template: Mapping[str, Any]) -> 
 
 
 def _keep_version(template: LaunchTemplate, data: dict[str, Any], description: str) -> LaunchTemplateVersion:
-    """Keep a version; moto reads the user data of the first one only."""
+    """Keep a version whose image there is; moto reads the user data of the first one only."""
+    _image(template.ec2_backend, data.get("ImageId") or "")
     script = data.get("UserData")
     parsed = {"UserData": parse_user_data(script)} if isinstance(script, str) else {}
     return _version(template, {**data, **parsed}, description)

@@ -34,10 +34,9 @@ def _load_or_make_up(parameters: ParameterDict, name: str) -> None:
         dict.__setitem__(parameters, name, [made_up])
 
 
-def read_parameter(account: str, region: str, name: str) -> str | None:
-    """Return the value of a parameter, or ``None`` when there is none of this name."""
-    found = ssm_backends[account][region].get_parameter(name)
-    return str(found.value) if found else None
+def find_parameter(account: str, region: str, name: str) -> Parameter | None:
+    """Return a parameter, or ``None`` when there is none of this name."""
+    return ssm_backends[account][region].get_parameter(name)
 
 
 def extend() -> None:
