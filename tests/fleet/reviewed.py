@@ -40,6 +40,10 @@ def image(stack: Stack) -> None:
     )
 
 
+def image_later(stack: Stack) -> None:
+    TrainingImage(stack, "Image", base="ubuntu-24.04", network=existing_network(stack))
+
+
 def public_template(stack: Stack) -> None:
     group = shared_group(stack)
     ec2.CfnSecurityGroupIngress(
@@ -56,4 +60,7 @@ def public_template(stack: Stack) -> None:
     )
 
 
-ROOM = Room(lambda app: new_stack(app=app), [fleet_with_master, capacity_block, mixed_spot, image, public_template])
+ROOM = Room(
+    lambda app: new_stack(app=app),
+    [fleet_with_master, capacity_block, mixed_spot, image, image_later, public_template],
+)

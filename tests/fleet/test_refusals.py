@@ -226,7 +226,18 @@ def test_warns_of_nodes_that_start_before_their_image_is_built() -> None:
     later = TrainingImage(stack, "Later", base=GPU_IMAGE, network=network)
     new_fleet(stack, network=network, image=NodeImage(build=later))
     (found,) = [text for text in warnings(stack) if "image-not-built" in text]
-    assert "2 nodes start with the stack, from an image that is not there before its pipeline ran once" in found
+    assert "2 nodes start with the stack, from the base of their image, as long as its pipeline has not run" in found
+
+
+def test_warns_of_a_master_that_starts_before_its_image_is_built() -> None:
+    stack, other = new_stack(), new_stack("Other")
+    for each, at_once in ((stack, False), (other, True)):
+        network = existing_network(each)
+        build = TrainingImage(each, "Image", base=GPU_IMAGE, network=network, while_deploying=at_once)
+        new_master(each, new_fleet(each, network=network), image=NodeImage(build=build))
+    (found,) = warnings(stack)
+    assert "the master starts with the stack, from the base of its image, as long as its pipeline has not run" in found
+    assert warnings(other) == []
 
 
 def test_does_not_warn_of_an_image_that_is_built_while_deploying_nor_of_a_fleet_that_begins_empty() -> None:

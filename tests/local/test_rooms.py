@@ -57,6 +57,10 @@ CHAINS: dict[str, list[Build]] = {
             master="c5n.18xlarge",
         ),
     ],
+    "a fleet on an image that its pipeline builds later": [
+        fleet(min_count=0, max_count=4, built={}, instance_type="p3dn.24xlarge", master="m5.large"),
+        fleet(min_count=0, max_count=8, built={}, instance_type="p3dn.24xlarge", master="m5.large"),
+    ],
     "a public door with tokens and a web ACL, then a key": [
         service(public=True, web_acl=True, encrypted=True, tasks=2),
         service(public=True, authentication="key", encrypted=True, tasks=4, prefix="models/other/"),

@@ -3,7 +3,7 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from cdk_trainyard.fleet.images import known_image
+from cdk_trainyard.fleet.images import KnownImage, known_image
 from cdk_trainyard.fleet.spec_image import NodeImage
 
 AMAZON_LINUX_ROOT_DEVICE = "/dev/xvda"
@@ -29,9 +29,16 @@ def image_id(scope: Construct, image: NodeImage) -> str:
     """
     if image.build is not None:
         return image.build.image_id or f"resolve:ssm:{image.build.parameter_name}"
-    if image.ami_id is not None:
-        return image.ami_id
-    known = known_image(image)
-    if known.parameter is None:  # its name is yet to be looked up
+    return image.ami_id or known_id(scope, known_image(image))
+
+
+def known_id(scope: Construct, known: KnownImage) -> str:
+    """Return the id of an AMI, or a reference to it.
+
+    Args:
+        scope: Who asks. A parameter of Parameter Store becomes a parameter of its stack.
+        known: What is known of the image.
+    """
+    if known.parameter is None:  # its name is yet to be looked up, or it is an id
         return known.name
     return ec2.MachineImage.from_ssm_parameter(known.parameter).get_image(scope).image_id

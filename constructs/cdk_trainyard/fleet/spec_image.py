@@ -130,7 +130,7 @@ class NodeImage:
     """
     build: "Annotated[TrainingImage | None, InFile(TrainingImageSpec)]" = None
     """An image that is built here. One that is built while the stack is deployed gives its AMI; of another, every new
-    node takes the newest that its pipeline has made. Default - another one says."""
+    node takes the newest that its pipeline has made, or the base while it has made none. Default - another one says."""
     architecture: Literal["x86_64", "arm64"] | None = None
     """Architecture of ami_id or parameter. Default - not known; a wrong one fails at launch."""
     user: UserName | None = None

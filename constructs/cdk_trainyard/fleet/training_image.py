@@ -13,7 +13,8 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.fleet.image import root_device
+from cdk_trainyard.fleet.image import known_id, root_device
+from cdk_trainyard.fleet.image_parameter import ImageParameter
 from cdk_trainyard.fleet.images import KnownImage, known_base
 from cdk_trainyard.fleet.rules_image import build_judgements, route_problems, training_image_problems
 from cdk_trainyard.fleet.spec_image import EfaInstaller, TrainingImageSpec
@@ -39,7 +40,8 @@ class TrainingImage(Construct):
 
     Defines a pipeline of EC2 Image Builder with its components (tools, the EFA installer of one version, a Lustre
     client for the very kernel of the image, optionally NVIDIA's driver, and commands of your own), a test that starts
-    the image and asks for each of them, its role, and where the image goes. The AMI's id is put into Parameter Store.
+    the image and asks for each of them, its role, and where the image goes. The AMI's id is put into Parameter Store;
+    until it is built, unless that is while deploying, the id of the base is there.
 
     A changed setting is another recipe: Image Builder's recipes cannot be changed.
 
@@ -76,6 +78,8 @@ class TrainingImage(Construct):
         while_deploying: Whether it is built while the stack is deployed.
         schedule: When it is built anew. None: when it is asked.
         parameter_name: Name of the parameter that holds the AMI's id.
+        parameter: What makes that parameter, with the image that the build begins with, until the pipeline has run.
+            None: it is built while the stack is deployed.
         image_id: The AMI that was built while the stack was deployed. None: nothing is built then.
         pipeline: The L1 pipeline.
 
@@ -137,7 +141,11 @@ class TrainingImage(Construct):
             schedule=_schedule(schedule),
         )
         self.image_id: str | None = None
-        if while_deploying:
+        self.parameter: ImageParameter | None = None
+        if not while_deploying:
+            begins = known_id(self, known_base(spec))
+            self.parameter = ImageParameter(self, "Parameter", name=self.parameter_name, image_id=begins)
+        else:
             built = self._image(recipe, infrastructure, distribution)
             built.node.add_dependency(network.route_out)
             self.image_id = built.attr_image_id

@@ -6,6 +6,7 @@ from cdk_trainyard.fleet.images import dlami_names, known_image
 from cdk_trainyard.fleet.rules import address_plan
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
+from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
@@ -100,13 +101,32 @@ def block_without_times(spec: FleetSpec, _around: FleetSurroundings) -> Warnings
 
 
 def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
-    """Nodes of an image that its pipeline has not built yet do not start."""
-    build, nodes = spec.image.build, spec.least
-    if build is not None and not build.while_deploying and not unresolved(nodes) and nodes > 0:
+    """Nodes of an image that its pipeline has not built yet start from its base."""
+    nodes = spec.least
+    if _built_later(spec.image) and not unresolved(nodes) and nodes > 0:
         yield (
-            f"{nodes} nodes start with the stack, from an image that is not there before its pipeline ran once: "
-            "build it while deploying, or deploy with 0 nodes, run the build command, and ask for nodes then"
+            f"{nodes} nodes start with the stack, from the base of their image, as long as its pipeline has not run: "
+            "build it while deploying, or deploy with 'min_count: 0', run the build command, and ask for nodes then"
         )
+
+
+def master_not_built(image: NodeImage) -> Warnings:
+    """A master starts once, from what its image is then.
+
+    Args:
+        image: Its image.
+    """
+    if _built_later(image):
+        yield (
+            "the master starts with the stack, from the base of its image, as long as its pipeline has not run, and "
+            "stays on that: build it while deploying, or deploy without 'master', run the build command, and ask for "
+            "it then"
+        )
+
+
+def _built_later(image: NodeImage) -> bool:
+    """Whether an image is built when somebody asks its pipeline."""
+    return image.build is not None and not image.build.while_deploying
 
 
 def schedule_not_taken(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
