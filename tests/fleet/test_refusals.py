@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import NodeImage, TrainingImage, rules
-from cdk_trainyard.fleet.warnings import WARNINGS
+from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network import PlacementGroup
 from cdk_trainyard.storage import Mount
@@ -169,7 +169,7 @@ def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(count: i
 def test_the_readme_names_every_warning() -> None:
     readme = Path(rules.__file__).with_name("README.md").read_text()
     told = re.findall(r"^\| `([a-z-]+)` \|", readme.partition("## Warnings")[2].partition("\n## ")[0], re.MULTILINE)
-    assert told == list(WARNINGS)
+    assert sorted(told) == sorted({*WARNINGS, *MASTER_WARNINGS})
 
 
 def test_warns_of_a_file_system_in_another_zone_with_what_crossing_costs() -> None:
@@ -238,6 +238,23 @@ def test_warns_of_a_master_that_starts_before_its_image_is_built() -> None:
     (found,) = warnings(stack)
     assert "the master starts with the stack, from the base of its image, as long as its pipeline has not run" in found
     assert warnings(other) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        (NodeImage(dlami=GPU_IMAGE), GPU_IMAGE),
+        (NodeImage(parameter="/aws/service/deeplearning/ami/x86_64/new/latest/ami-id"), "/aws/service/deeplearning"),
+        (NodeImage(dlami="ubuntu-24.04"), ""),  # of one day
+        (NodeImage(parameter="/images/latest"), ""),  # whoever writes it knows
+        (NodeImage(ami_id="ami-0123456789abcdef0"), ""),
+    ],
+)
+def test_warns_of_a_master_that_goes_when_aws_publishes_another_image(image: NodeImage, name: str) -> None:
+    stack = new_stack()
+    new_master(stack, new_fleet(stack), image=image)
+    found = [text for text in warnings(stack) if "master-replaced" in text]
+    assert [f"the master stands on the newest {name}" in text for text in found] == [True] * bool(name)
 
 
 def test_does_not_warn_of_an_image_that_is_built_while_deploying_nor_of_a_fleet_that_begins_empty() -> None:

@@ -14,7 +14,7 @@ from cdk_trainyard.fleet.rules_nodes import master_problems
 from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.templates import MasterTemplate
-from cdk_trainyard.fleet.warnings import master_not_built
+from cdk_trainyard.fleet.warnings import MASTER_WARNINGS
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
@@ -72,8 +72,9 @@ class MasterNode(Construct):
         spec = judge.judged(given(MasterSpec, locals()))
         problems = master_problems(spec, fleet.image, judge.environment, types=fleet.types)
         raise_problems(self, [*judge.problems, *problems])
-        for text in master_not_built(image or fleet.image):
-            Annotations.of(self).add_warning_v2("@cdk-trainyard/fleet:image-not-built", text)
+        for slug, warning in MASTER_WARNINGS.items():
+            for text in warning(image or fleet.image):
+                Annotations.of(self).add_warning_v2(f"@cdk-trainyard/fleet:{slug}", text)
         kind = InstanceType.find(spec.instance_type)
         facts = fleet.facts(MASTER, types=(kind,) if kind else ())
         self.template = MasterTemplate(

@@ -1,6 +1,8 @@
 """What may go wrong with a fleet without being wrong: said once, at synthesis. Pure."""
 
+import re
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from cdk_trainyard.fleet.images import dlami_names, known_image
 from cdk_trainyard.fleet.rules import address_plan
@@ -17,6 +19,8 @@ from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
 
 Warnings = Iterator[str]
+_MOVING: Final = re.compile("^/aws/service/.*(latest|current|recommended)")
+"""What AWS's parameters are called that hold another AMI from time to time."""
 
 
 def lustre_in_other_zone(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
@@ -111,16 +115,26 @@ def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
 
 
 def master_not_built(image: NodeImage) -> Warnings:
-    """A master starts once, from what its image is then.
-
-    Args:
-        image: Its image.
-    """
+    """A master starts once, from what its image is then."""
     if _built_later(image):
         yield (
             "the master starts with the stack, from the base of its image, as long as its pipeline has not run, and "
             "stays on that: build it while deploying, or deploy without 'master', run the build command, and ask for "
             "it then"
+        )
+
+
+def master_replaced(image: NodeImage) -> Warnings:
+    """A master on AWS's newest image of a kind: its launch template changes with the image, and it with the template.
+
+    Source: ``LaunchTemplate`` is create-only in the schema of ``AWS::EC2::Instance``.
+    """
+    known = known_image(image)
+    if known.parameter is not None and not unresolved(known.parameter) and _MOVING.search(known.parameter):
+        yield (
+            f"the master stands on the newest {known.name}: the first deployment after AWS has published a newer one "
+            "puts another master in its place, without what is on its root volume; give 'master' an 'image' with "
+            "'ami_id' to keep it"
         )
 
 
@@ -176,3 +190,9 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "private-gpu-image": private_gpu_image,
 }
 """Every warning by its id, which is API."""
+
+MASTER_WARNINGS: dict[str, Callable[[NodeImage], Warnings]] = {
+    "image-not-built": master_not_built,
+    "master-replaced": master_replaced,
+}
+"""Those of a master, by its image."""
