@@ -65,7 +65,7 @@ def spread_type(stack: Stack) -> dict[str, Any]:
     [
         (other_region, "'network' must be in the Region us-west-2, got one in zone 'use1-az4' of us-east-1"),
         (too_many_groups, "'extra_security_groups' must be at most 4 beside 'security_group', got 5"),
-        (small_subnet, "'network.accelerator_cidr' must hold 529 addresses (nodes 16 x p5.48xlarge x 32 = 512, "),
+        (small_subnet, "'network.accelerator_cidr' must hold 512 addresses (nodes 16 x p5.48xlarge x 32 = 512), "),
         (
             far_file_system,
             "'mounts[0].zone' must be 'usw2-az4', the nodes' zone, when the file system is EFA-enabled, ",
