@@ -10,7 +10,9 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.deployment import Deployment, build
+from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint
 from stacks import build_stacks
+from tests.deployment.good_file import edited
 
 DATA = Path(__file__).parent / "data"
 KEY = "key/01234567-89ab-cdef-0123-456789abcdef"
@@ -54,6 +56,24 @@ def test_account_and_region_are_the_stacks() -> None:
     deployment = Deployment.load(DATA / "everything_new.yaml")
     environment = build.environment(deployment)
     assert (environment.account, environment.region) == ("111111111111", "us-east-1")
+
+
+# ---------------------------------------------------------------- what a check takes, building takes
+def test_an_image_behind_endpoints_of_a_network_without_nat_is_built(tmp_path: Path) -> None:
+    image = f"111111111111.dkr.ecr.us-east-1.amazonaws.com/dcgm-exporter@sha256:{'0' * 64}"
+    endpoints = ", ".join([*HYPERPOD_ENDPOINTS, Endpoint.ECR_API, Endpoint.ECR_DKR])
+    exporters = f"{{gpu: true, gpu_image: '{image}'}}"
+    tools = f"[{{tool: node_exporter, key: node.tar.gz, sha256: '{'0' * 64}'}}]"
+    path = tmp_path / "closed.yaml"
+    path.write_text(
+        edited(
+            ("zone: use1-az4", f"zone: use1-az4\n  nat: none\n  interface_endpoints: [{endpoints}]"),
+            ("cluster:\n", "cluster:\n  lifecycle: {on_create: on_create.sh}\n"),
+            ("  groups:\n", f"  node_setup: {{exporters: {exporters}, tools: {tools}}}\n  groups:\n"),
+            ("ml.trn1.32xlarge", "ml.p5.48xlarge"),
+        )
+    )
+    build_stacks(App(), Deployment.load(path))
 
 
 # ---------------------------------------------------------------- network

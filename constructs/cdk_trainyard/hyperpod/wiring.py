@@ -16,7 +16,7 @@ from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import sources_of
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.reach import Gateway, Place, Route
+from cdk_trainyard.reach import Gateway, Interface, Place, Route
 from cdk_trainyard.storage import AccountingDatabaseBase, Mount
 from cdk_trainyard.storage.reach import open_database
 from cdk_trainyard.tokens import unresolved
@@ -49,7 +49,6 @@ def wired(
         metrics: Where its metrics go.
     """
     groups = () if unresolved(spec.groups) else [group for group in spec.groups if not unresolved(group, group.name)]
-    closed = isinstance(network, TrainingNetwork) and not network.has_nat
     return Surroundings(
         environment=environment,
         subnet=_subnet(network),
@@ -67,8 +66,7 @@ def wired(
             )
             for group in groups
         },
-        # of another network, and of an open one, nobody knows more than that things arrive
-        place=Place(name="nodes", route=Route.NONE, gateways={"s3": Gateway()}) if closed else None,
+        place=_place(network),
     )
 
 
@@ -152,3 +150,11 @@ def _subnet(network: Network | None) -> SubnetFacts | None:
     if network is None or unresolved(network):
         return None
     return SubnetFacts(identity=network.accelerator_subnet.subnet_id, zone=network.zone, cidr=network.accelerator_cidr)
+
+
+def _place(network: Network | None) -> Place | None:
+    """Return what a network without NAT lets nodes reach; of another one nobody knows more than that things arrive."""
+    if not isinstance(network, TrainingNetwork) or network.has_nat:
+        return None
+    interfaces: dict[str, Interface] = {service: Interface() for service in network.interface_endpoints}
+    return Place(name="nodes", route=Route.NONE, gateways={"s3": Gateway()}, interfaces=interfaces)
