@@ -246,8 +246,25 @@ def test_a_cluster_that_is_kept_is_kept_by_both(
     stack: Stack, build: Callable[..., ParallelCluster], policy: RemovalPolicy, said: tuple[str, str]
 ) -> None:
     build(removal_policy=policy)
-    kept = resource(Template.from_stack(stack))
+    template = Template.from_stack(stack)
+    kept = resource(template)
     assert (kept["DeletionPolicy"], kept["Properties"]["DeletionPolicy"]) == said
+    # IAM deletes no policy that a node's role has, EC2 no group that a node's interface has
+    policies = template.find_resources("AWS::IAM::ManagedPolicy")
+    beside = [one for name, one in policies.items() if name.startswith("ClusterNodePolicy")]
+    for kind in ("SecurityGroup", "SecurityGroupEgress", "SecurityGroupIngress"):
+        beside += template.find_resources(f"AWS::EC2::{kind}").values()
+    assert len(beside) == 4
+    assert {one.get("DeletionPolicy") for one in beside} == {said[0]}
+    assert not [name for name, one in policies.items() if "Provider" in name and "DeletionPolicy" in one]
+
+
+def test_what_a_cluster_stands_on_goes_with_it(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build()
+    resources = Template.from_stack(stack).to_json()["Resources"].values()
+    of_types = [one for one in resources if one["Type"].startswith(("AWS::EC2::SecurityGroup", "AWS::IAM::ManagedPo"))]
+    assert of_types
+    assert not [one for one in of_types if "DeletionPolicy" in one]
 
 
 def test_checks_can_be_left_out(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

@@ -46,6 +46,7 @@ from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedStorage
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
 from cdk_trainyard.problems import Problem
+from cdk_trainyard.retention import keep_with
 from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
@@ -57,6 +58,11 @@ if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
 
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
+_PROVIDER_POLICY = "ProviderPolicy"
+_STANDS_ON = ("AWS::EC2::", "AWS::IAM::ManagedPolicy")
+"""What a cluster that is kept is kept with: security groups and their rules, DynamoDB's endpoint, its nodes' policies.
+
+IAM deletes no policy that is attached, EC2 no group of a network interface."""
 _ORDER_REASON = (
     "the nodes wait for all that belongs to a file system, which is more than the file system that is referred to"
 )
@@ -191,6 +197,7 @@ class ParallelCluster(ParallelClusterBase):
             vpc=network.vpc,
         )
         self.provider: ParallelClusterProvider = provider or self._own_provider()
+        self._removal_policy = removal_policy
         self._resource = custom_resource(self, self._spec, self.config, self.provider, removal_policy)
         self.node.default_child = main_resource(self._resource)
         say_series(self._monitored, self._resource, self._context)
@@ -340,7 +347,7 @@ class ParallelCluster(ParallelClusterBase):
         )
 
     def _own_provider(self) -> ParallelClusterProvider:
-        policy, version = provider_policy(self, "ProviderPolicy", self._spec, self._scripts), self._spec.version
+        policy, version = provider_policy(self, _PROVIDER_POLICY, self._spec, self._scripts), self._spec.version
         return ParallelClusterProvider(self, f"Provider{version}", version=version, policies=[policy] if policy else [])
 
     def _set_attributes(self) -> None:
@@ -374,7 +381,10 @@ class ParallelCluster(ParallelClusterBase):
         )
 
     def _reach(self, file_systems: "Sequence[Lustre | OpenZfs]") -> None:
-        """Let the nodes reach their file systems, and start after them."""
+        """Let the nodes reach their file systems, and start after them; what they stand on is kept as they are."""
         for file_system in file_systems:
             if self._gate.reach(file_system, [self.security_group]):
                 acknowledge(main_resource(self._resource), {"W3005": _ORDER_REASON})
+        for part in self.node.children:
+            if part.node.id != _PROVIDER_POLICY:
+                keep_with(self._removal_policy, part, *_STANDS_ON)
