@@ -89,6 +89,7 @@ def test_what_is_retained_keeps_what_it_cannot_do_without(stack: Stack, network:
     assert "Retain" not in {deletion for _, deletion, _ in policies}  # a first creation that fails leaves nothing
     assert sorted(kept) == [
         "AWS::EC2::SecurityGroup",
+        "AWS::IAM::Role",
         "AWS::RDS::DBInstance",
         "AWS::RDS::DBParameterGroup",
         "AWS::RDS::DBSubnetGroup",

@@ -21,6 +21,7 @@ from cdk_trainyard.monitoring import (
     MetricsWorkspace,
     MetricsWorkspaceBase,
 )
+from cdk_trainyard.retention import KEPT, keep_with
 from cdk_trainyard.storage import AccountingDatabase, Lustre
 
 
@@ -156,6 +157,8 @@ def rules(
         update_schedules=update_schedules,
         update_minutes=section.update_minutes,
     )
+    if tells and topic is not None:  # other stacks' rules may ring in a workspace that is kept
+        keep_with(KEPT, topic, "AWS::SNS::")
 
 
 def _workspace(scope: Construct, section: MonitoringSection) -> MetricsWorkspaceBase:

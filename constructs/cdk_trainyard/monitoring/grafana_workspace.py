@@ -7,6 +7,7 @@ from aws_cdk import aws_grafana as grafana
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk_trainyard.acknowledgments import main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring.rules import grafana_problems
 from cdk_trainyard.monitoring.spec import GrafanaAuthentication, GrafanaSaml, GrafanaWorkspaceSpec
@@ -21,9 +22,9 @@ class GrafanaWorkspace(Construct):
     """A workspace of Amazon Managed Grafana (AWS::Grafana::Workspace), whose role queries one workspace for metrics.
 
     Nobody reaches it who is not listed, unless it is public; users sign in all the same. It is kept when its stack
-    goes: what its users make there is nowhere else. Its role may query and not list workspaces: who adds the data
-    source types its address, `MetricsWorkspaceBase.endpoint` (Amazon Managed Grafana user guide, "Amazon Managed
-    Grafana permissions and policies for AWS data sources": listing is for discovery alone).
+    goes, and its role with it: what its users make there is nowhere else. Its role may query and not list workspaces:
+    who adds the data source types its address, `MetricsWorkspaceBase.endpoint` (Amazon Managed Grafana user guide,
+    "Amazon Managed Grafana permissions and policies for AWS data sources": listing is for discovery alone).
 
     Args:
         workspace: Where the metrics are.
@@ -79,7 +80,8 @@ class GrafanaWorkspace(Construct):
             data_sources=["PROMETHEUS"],
             network_access_control=_access(spec),
         )
-        resource.apply_removal_policy(removal_policy)
+        for part in (resource, main_resource(self.role), main_resource(policy)):
+            part.apply_removal_policy(removal_policy)
         self.workspace_id: str = resource.attr_id
         self.endpoint: str = f"https://{resource.attr_endpoint}"
 

@@ -150,7 +150,8 @@ class MetricsWorkspace(MetricsWorkspaceBase):
         Args:
             topic: The topic, of the same account. One that exists already must let the service publish, and the key
                 that encrypts it must let the service use it ("Giving Amazon Managed Service for Prometheus permission
-                to send alert messages to your Amazon SNS topic" in its user guide).
+                to send alert messages to your Amazon SNS topic" in its user guide). The alert manager is kept with the
+                workspace; a topic that is not is told nothing more.
 
         Raises:
             ConfigurationError: It tells another topic already.

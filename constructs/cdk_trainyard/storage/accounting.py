@@ -132,8 +132,8 @@ class AccountingDatabase(AccountingDatabaseBase):
         network: The network; its ``service_subnets`` must lie in two zones or more.
         engine_version: Version of the engine, in the class of CDK that is the engine's.
             Default - 8.4.9 of MySQL, 11.4.10 of MariaDB.
-        removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
-            the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
+        removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, the
+            groups that RDS would not let go, and the role that monitors it. Default: RETAIN_ON_UPDATE_OR_DELETE.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         engine: The engine of RDS: mysql (8.4) or mariadb (11.4). Another one is another database, empty.
             Default: MYSQL.
@@ -238,7 +238,8 @@ class AccountingDatabase(AccountingDatabaseBase):
         self._key = key
         self._beside = removal_policy if is_kept(removal_policy) else RemovalPolicy.DESTROY
         # CDK itself would let the subnet group go beside a database that is kept (aws-cdk#37780)
-        beside = (group, secret, *(database.node.find_child(part) for part in ("ParameterGroup", "SubnetGroup")))
+        parts = ("ParameterGroup", "SubnetGroup", "MonitoringRole")
+        beside = (group, secret, *(database.node.find_child(part) for part in parts))
         for part in beside:
             main_resource(part).apply_removal_policy(self._beside)
         self.endpoint = database.db_instance_endpoint_address
