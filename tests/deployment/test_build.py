@@ -345,8 +345,11 @@ def test_publishers_may_use_the_key_of_a_new_topic_without_conditions_that_they_
     )
     (policy,) = new.training.find_resources("AWS::SNS::TopicPolicy").values()
     allowed = [one for one in policy["Properties"]["PolicyDocument"]["Statement"] if one["Effect"] == "Allow"]
-    services = {one["Principal"]["Service"] for one in allowed}
-    assert services == {"cloudwatch.amazonaws.com", "events.amazonaws.com"}
+    conditions = {one["Principal"]["Service"]: one.get("Condition") for one in allowed}
+    assert conditions == {
+        "cloudwatch.amazonaws.com": {"StringEquals": {"aws:SourceAccount": "111111111111"}},
+        "events.amazonaws.com": None,
+    }
 
 
 def test_an_existing_topic_is_told(existing: Built) -> None:

@@ -196,11 +196,11 @@ def test_an_internal_load_balancer_in_a_network_that_exists(existing: Template) 
 def test_a_new_topic_is_told_by_cloudwatch(new: Template) -> None:
     new.has_resource_properties("AWS::SNS::Subscription", {"Protocol": "email", "Endpoint": "ops@example.com"})
     publishers = [
-        found["Principal"]
+        (found["Principal"], *found["Condition"]["StringEquals"])
         for found in statements(new, "AWS::SNS::TopicPolicy")
         if found["Effect"] == "Allow" and found["Action"] == "sns:Publish"
     ]
-    assert publishers == [{"Service": "cloudwatch.amazonaws.com"}]
+    assert publishers == [({"Service": "cloudwatch.amazonaws.com"}, "aws:SourceAccount")]
     keys = json.dumps(new.find_resources("AWS::KMS::Key"))
     assert '"Service": "cloudwatch.amazonaws.com"' in keys
     composite = new.find_resources("AWS::CloudWatch::CompositeAlarm")

@@ -21,6 +21,7 @@ from cdk_trainyard.monitoring import (
     MetricsWorkspace,
     MetricsWorkspaceBase,
 )
+from cdk_trainyard.monitoring.telling import let_alarms_publish
 from cdk_trainyard.retention import KEPT, keep_with
 from cdk_trainyard.storage import AccountingDatabase, Lustre
 
@@ -61,7 +62,8 @@ def publisher(section: MonitoringSection | None) -> Publisher | None:
     Args:
         section: What the file says.
     """
-    return None if section is None else Publisher(principal=_cloudwatch(), sid="CloudWatch")
+    principal = iam.ServicePrincipal("cloudwatch.amazonaws.com")
+    return None if section is None else Publisher(principal=principal, sid="CloudWatch")
 
 
 def alarms(
@@ -88,7 +90,7 @@ def alarms(
     rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic, schedules)
     dashboards(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources)
     if topic is not None:
-        topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
+        let_alarms_publish(scope, topic)
     file_systems = [mount.file_system for mount in around.mounts]
     EnvironmentMonitoring(
         scope,
@@ -98,10 +100,6 @@ def alarms(
         accounting=around.accounting if isinstance(around.accounting, AccountingDatabase) else None,
         topic=topic,
     )
-
-
-def _cloudwatch() -> iam.ServicePrincipal:
-    return iam.ServicePrincipal("cloudwatch.amazonaws.com")
 
 
 def dashboards(

@@ -17,6 +17,7 @@ from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
 from cdk_trainyard.hyperpod.health_log import STREAMS, HealthLog
 from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, EventLevel, cluster_rule, matches
+from cdk_trainyard.monitoring.telling import let_alarms_publish
 from cdk_trainyard.operators import Permission, granted, sessions
 
 _TROUBLE = (ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK)
@@ -78,7 +79,7 @@ class HyperPodClusterBase(Construct):
             topic: The topic. One that exists already must let CloudWatch and EventBridge publish, and the key that
                 encrypts it must let both use it.
         """
-        topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))  # rules see to it themselves
+        let_alarms_publish(self, topic)  # rules see to it themselves
         self.on_node_health(topic)
         self.on_trouble(topic)
         self.on_operation_error(topic)

@@ -1,10 +1,28 @@
 """Whom an alarm of CloudWatch tells."""
 
+from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
+from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
+
+
+def let_alarms_publish(scope: Construct, topic: sns.ITopic) -> None:
+    """Let CloudWatch publish to a topic for alarms of this account, and of no other; one that exists keeps its policy.
+
+    CloudWatch says whose alarm it is, where EventBridge takes no conditions: aws/modern-data-architecture-accelerator,
+    cloudwatch-constructs, ``alarm-topic-utils.ts``; the SNS developer guide's "Example cases for Amazon SNS access
+    control" has the alarm's ARN as a condition (read 2026-11).
+
+    Args:
+        scope: Where the alarms are.
+        topic: The topic.
+    """
+    ours = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
+    topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=ours))
 
 
 def tell(alarm: cloudwatch.AlarmBase, topic: sns.ITopic | None, *, untold: str) -> None:

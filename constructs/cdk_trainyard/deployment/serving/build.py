@@ -17,6 +17,7 @@ from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring, MetricsSource
+from cdk_trainyard.monitoring.telling import let_alarms_publish
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.serving import (
@@ -152,7 +153,7 @@ def _topic(scope: Construct, section: AlertsSection | None) -> sns.ITopic | None
         return None
     alarms = iam.ServicePrincipal("cloudwatch.amazonaws.com")
     topic = alerts_topic(scope, "Alerts", section, Publisher(principal=alarms, sid="CloudWatch"))
-    topic.grant_publish(alarms)  # a topic that exists keeps its own policy
+    let_alarms_publish(scope, topic)
     return topic
 
 
