@@ -11,7 +11,7 @@ from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard import AlarmOverride, AlarmSeverity, AlertRules, ConfigurationError, MetricsSource, MetricsWorkspace
 from cdk_trainyard.monitoring.alarms import alarms, records
@@ -83,6 +83,20 @@ def test_a_workspace_is_kept_and_tells_a_topic_with_a_key() -> None:
     assert receiver["topic_arn"] == "TopicBFC7AF6E"
     assert configuration["route"]["group_by"] == ["cluster", "alertname"]
     assert set(definition["template_files"]) == set(configuration["templates"])
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_topic_that_keeps_its_own_policy_is_a_warning(*, existing: bool) -> None:
+    stack = new_stack()
+    topic = sns.Topic.from_topic_arn(stack, "Topic", TOPIC) if existing else sns.Topic(stack, "Topic")
+    MetricsWorkspace(stack, "Metrics").tell(topic)
+    expected = (
+        "the policy of the topic cannot be changed from here (Stack/Topic): let aps.amazonaws.com publish and read its "
+        "attributes (sns:Publish, sns:GetTopicAttributes), and use the key that encrypts it, or no alarm on metrics "
+        "arrives [ack: @cdk-trainyard/monitoring:topic-policy]"
+    )
+    found = Annotations.from_stack(stack).find_warning("/Stack/Metrics", Match.any_value())
+    assert [one.entry.data for one in found] == [expected] * existing
 
 
 def test_alertmanager_takes_its_configuration(tmp_path: Path) -> None:

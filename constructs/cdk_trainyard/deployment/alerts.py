@@ -21,7 +21,8 @@ class AlertsSection:
     """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""
     topic: "sns.ITopic | None" = None
     """An SNS topic of yours instead, with HyperPod of the deployment's account. It must let CloudWatch and EventBridge
-    publish, for a fleet Auto Scaling, and so must the key that encrypts it. Default - one is made for the emails."""
+    publish, for a fleet Auto Scaling, for a new workspace of ``monitoring`` Amazon Managed Service for Prometheus
+    (``aps.amazonaws.com``), and so must the key that encrypts it. Default - one is made for the emails."""
 
 
 def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: str | None) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from string import Template
 
-from aws_cdk import ArnFormat, Aws, RemovalPolicy, Stack
+from aws_cdk import Annotations, ArnFormat, Aws, RemovalPolicy, Stack
 from aws_cdk import aws_aps as aps
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -164,7 +164,7 @@ class MetricsWorkspace(MetricsWorkspaceBase):
         self._resource.alert_manager_definition = alert_manager(topic.topic_arn, Stack.of(self).region)
         account = Stack.of(self).account
         of_account = {"StringEquals": {"aws:SourceAccount": account}}
-        topic.add_to_resource_policy(
+        added = topic.add_to_resource_policy(
             iam.PolicyStatement(
                 sid="AlarmsOfMetrics",
                 principals=[iam.ServicePrincipal(_SERVICE)],
@@ -173,6 +173,13 @@ class MetricsWorkspace(MetricsWorkspaceBase):
                 conditions=of_account | {"ArnEquals": {"aws:SourceArn": self.workspace_arn}},
             )
         )
+        if not added.statement_added:
+            Annotations.of(self).add_warning_v2(
+                "@cdk-trainyard/monitoring:topic-policy",
+                f"the policy of the topic cannot be changed from here ({topic.node.path}): let {_SERVICE} publish and "
+                "read its attributes (sns:Publish, sns:GetTopicAttributes), and use the key that encrypts it, or no "
+                "alarm on metrics arrives",
+            )
         if topic.master_key:
             topic.master_key.add_to_resource_policy(
                 iam.PolicyStatement(
