@@ -237,7 +237,17 @@ def test_root_that_is_squashed_on_every_node_is_warned_about(nids: list[str]) ->
     squash = RootSquash(uid=365534, gid=65534, no_squash_nids=nids)
     (said,) = rules.squash_warnings(squash, "10.1.128.0/17")
     assert "exempt some in 'no_squash_nids', as '10.1.[128-255].[0-255]@tcp'" in said
-    assert rules.squash_warnings(squash, None) == []
+
+
+@pytest.mark.parametrize("cidr", [None, TEXT])
+def test_of_a_subnet_whose_block_is_not_known_a_squash_without_exceptions_is_warned_about(cidr: str | None) -> None:
+    (said,) = rules.squash_warnings(RootSquash(uid=365534, gid=65534), cidr)
+    assert said == (
+        "root of every node is squashed, and what sets nodes up writes to a new file system as root; exempt some in "
+        "'no_squash_nids', as '10.1.0.[1-20]@tcp', or open the file system before"
+    )
+    for taken in (None, RootSquash.disabled(), RootSquash(uid=1, gid=1, no_squash_nids=["192.168.0.4@tcp"])):
+        assert rules.squash_warnings(taken, cidr) == []
 
 
 @pytest.mark.parametrize(

@@ -294,10 +294,14 @@ def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:
         squash: Whom root is, judged.
         cidr: The block of the nodes' subnet. None: not known.
     """
-    if squash is None or unresolved(squash, cidr, squash.uid, squash.gid, *squash.no_squash_nids):
+    if squash is None or unresolved(squash, squash.uid, squash.gid, *squash.no_squash_nids):
         return []
-    if cidr is None or (squash.uid, squash.gid) == (0, 0):
+    if (squash.uid, squash.gid) == (0, 0):
         return []
+    why = "is squashed, and what sets nodes up writes to a new file system as root; exempt some in 'no_squash_nids'"
+    if cidr is None or unresolved(cidr):
+        text = f"root of every node {why}, as '10.1.0.[1-20]@tcp', or open the file system before"
+        return [] if squash.no_squash_nids else [text]
     block = IPv4Network(cidr)
     wanted = list(zip(block[0].packed, block[-1].packed, strict=True))
     for nid in squash.no_squash_nids:
@@ -308,8 +312,7 @@ def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:
         ):
             return []
     all_of_it = ".".join(str(first) if first == last else f"[{first}-{last}]" for first, last in wanted)
-    text = f"root of every node in {cidr} is squashed, and what sets nodes up writes to a new file system as root"
-    return [f"{text}; exempt some in 'no_squash_nids', as '{all_of_it}@tcp', or open the file system before"]
+    return [f"root of every node in {cidr} {why}, as '{all_of_it}@tcp', or open the file system before"]
 
 
 def _rises(nid: str) -> bool:
