@@ -77,7 +77,7 @@ def test_brackets_have_no_indentation(write: Callable[[str], Path]) -> None:
     text = '{"name": "x", "region": "us-east-1", "network": {"zone": "us-east-1a"},\n"cluster": null,\n"groups": {}}\n'
     assert problems_of(write(text))[:2] == [
         "2:12: 'cluster' has no value; write one, or remove the key",
-        "3:1: 'groups' is no key here; 'cluster.groups' is for hyperpod; 'orchestrator' is none",
+        "3:1: 'groups' is no key here; 'cluster.groups' is for hyperpod; 'orchestrator' is missing",
     ]
 
 

@@ -1,0 +1,88 @@
+"""Problems of a file at their places in it, each told once, and in the file's own names. No CDK."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from cdk_trainyard.deployment._document import Document, Place
+from cdk_trainyard.deployment._document import Problem as FileProblem
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.paths import found_in, in_file
+from cdk_trainyard.options.reading import Reader
+from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
+
+_PLAIN: Final = (bool, float, int, str)
+
+
+def problems_at_their_places(
+    document: Document, deployment: DeploymentSpec, reader: Reader, of_rules: Sequence[Problem]
+) -> Iterator[FileProblem]:
+    """Yield everything that is wrong with a file: with its text, with its form, and by the rules.
+
+    What follows from something that is told already is not told again.
+
+    Args:
+        document: The file, with what is wrong with its text.
+        deployment: What it says.
+        reader: What read it, with what is wrong with its form.
+        of_rules: What rules find wrong.
+    """
+    outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}
+    for said in document.problems:
+        if said.at not in reader.unread:
+            text = _outdented(document, said.at, outdented[said.at]) if said.at in outdented else said.text
+            yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
+    beside = {key for keys in outdented.values() for key in keys}
+    needless = {found_in(deployment, each.at)[0] for each in of_rules if each.of_key and not [*others(each)]}
+    for each in reader.problems:
+        is_new = each.at in reader.unread or each.at not in document.reported
+        if is_new and each.at not in beside and not any(is_around(at, each.at) for at in needless):
+            yield _placed(document, each.at, each, sentence(each))
+    unknown = {*document.reported, *reader.meant}
+    answered = {*unknown, *(problem.at for problem in reader.problems)}
+    yield from _of_rules(document, deployment, of_rules, answered=answered, unknown=unknown)
+
+
+def _of_rules(
+    document: Document,
+    deployment: DeploymentSpec,
+    found: Iterable[Problem],
+    *,
+    answered: Collection[At],
+    unknown: Collection[At],
+) -> Iterator[FileProblem]:
+    """Yield problems, whose paths are in Python's names, with their places in the file and in the file's names.
+
+    Args:
+        document: The file.
+        deployment: What it says.
+        found: What is wrong with it.
+        answered: What has been answered already, by the file's names.
+        unknown: What has no value: what is wrong with others beside it does not follow yet.
+    """
+
+    def called(at: At) -> At:
+        return in_file(deployment, at)
+
+    for problem in found:
+        path, value = found_in(deployment, problem.at)
+        beside = [called(at) for at in others(problem)]
+        if path not in answered and not any(at in unknown for at in beside):
+            text = sentence(problem, called=called)
+            if type(value) in _PLAIN and path not in document.values:  # a default, wrong beside a key that is said
+                text = f"{text} ({shown(value)} is the default)"
+                path = next((at for at in beside if at in document.values), path)
+            yield _placed(document, path, problem, text)
+
+
+def _placed(document: Document, path: At, problem: Problem, text: str) -> FileProblem:
+    """Return a problem with its place: a key that should not be there is wrong where it begins, whatever its value."""
+    key: Place | None = document.keys.get(path) if problem.of_key else None
+    return FileProblem(place=key or document.place(path), text=text)
+
+
+def _outdented(document: Document, section: At, keys: Sequence[At]) -> str:
+    """Say of a section without a value that keys of its own are beside it."""
+    first, last = keys[0], keys[-1]
+    which = shown(first[-1]) if first == last else f"{shown(first[-1])} to {shown(last[-1])}"
+    return f"'{dotted(section)}' has no value; indent {which} from line {document.keys[first].line} on below it"
