@@ -117,7 +117,7 @@ AT_LOAD = [
     row(
         "more nodes than their subnet holds",
         [("zone: usw2-az2", "zone: usw2-az2\n  cidr: 10.1.0.0/25"), ("count: 8", "count: 80")],
-        "5:9: 'network.cidr' must hold 83 addresses (nodes 80 x p4d.24xlarge x 1 = 80, Lustre file servers = 2, other = 1), got 10.1.0.64/26 with 59; use a /25 or larger; the accelerator subnet has half of it",
+        "5:9: 'network.cidr' must hold 83 addresses (nodes 80 x p4d.24xlarge x 1 = 80, Lustre file servers = 2, other = 1), got 10.1.0.64/26 with 59; use a /25 or larger; that is for the accelerator subnet, which has half of this block",
     ),
 ]
 

@@ -762,7 +762,7 @@ AT_LOAD = [
             ("max_count: 16", "max_count: 500"),
             ("c5.xlarge\n    p", "m5.8xlarge\n    p"),
         ],
-        "5:9: 'network.cidr' must hold 510 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2), got 10.1.0.128/25 with 123; use a /22 or larger; the accelerator subnet has half of it",
+        "5:9: 'network.cidr' must hold 510 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2), got 10.1.0.128/25 with 123; use a /22 or larger; that is for the accelerator subnet, which has half of this block",
     ),
     row(
         "an accounting database in one zone",

@@ -57,10 +57,23 @@ def _fence(text: str, line: float) -> Answer | None:
 
 def _template(text: str, line: float) -> Answer | None:
     """Say of the first line that a program should have filled in, at or above the fault, that none does here."""
-    found = _FILLED_IN.search(text)
+    found = next((each for each in _FILLED_IN.finditer(text) if not _is_in_a_block(text[: each.start(1)])), None)
     if found is None or (at := position(text[: found.start(1)]))[0] > line:
         return None
     return at, f"'{found[1]}' begins a line for a template engine, which does not run here; check what it makes of it"
+
+
+def _is_in_a_block(before: str) -> bool:
+    """Say whether what follows is in the text of several lines that '|' or '>' begins."""
+    *above, line = before.split("\n")
+    indent = len(line)
+    for each in reversed(above):
+        own = len(each) - len(each.lstrip())
+        if each.strip() and own < indent:
+            if re.search(r"(?:^|\s)[|>][-+\d]*\s*(?:#.*)?$", each):
+                return True
+            indent = own
+    return False
 
 
 def _no_keys(text: str) -> Answer | None:

@@ -66,7 +66,7 @@ def address_problem(network: object, problem: Problem) -> Problem:
     keys = ("accelerator_cidr", "accelerator_mask", "secondary_cidr", "cidr")
     default = NetworkSpec(zone="")
     key = next((each for each in keys if getattr(network, each, None) != getattr(default, each)), "accelerator_mask")
-    half = "; the accelerator subnet has half of it" if key == "cidr" else ""
+    half = "; that is for the accelerator subnet, which has half of this block" if key == "cidr" else ""
     return replace(problem, at=("network", key), text=f"{problem.text}{half}")
 
 

@@ -1,7 +1,7 @@
 """Problems of a file at their places in it, each told once, and in the file's own names. No CDK."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import Final
 
 from cdk_trainyard.deployment._document import Document, Place
@@ -33,7 +33,7 @@ def problems_at_their_places(
             text = _outdented(document, said.at, outdented[said.at]) if said.at in outdented else said.text
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
-    needless = {found_in(deployment, each.at)[0] for each in of_rules if each.of_key and not [*others(each)]}
+    needless = {found_in(deployment, each.at)[0] for each in of_rules if _is_needless(deployment, each)}
     for each in reader.problems:
         is_new = each.at in reader.unread or each.at not in document.reported
         if is_new and each.at not in beside and not any(is_around(at, each.at) for at in needless):
@@ -41,6 +41,12 @@ def problems_at_their_places(
     unknown = {*document.reported, *reader.meant}
     answered = {*unknown, *(problem.at for problem in reader.problems)}
     yield from _of_rules(document, deployment, of_rules, answered=answered, unknown=unknown)
+
+
+def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:
+    """Say whether an option must go, whatever is in it; an item by a wrong name stays, under another one."""
+    _, around = found_in(deployment, problem.at[:-1])
+    return problem.of_key and not [*others(problem)] and is_dataclass(around)
 
 
 def _of_rules(

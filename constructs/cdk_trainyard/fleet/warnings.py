@@ -110,7 +110,8 @@ def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
     if _built_later(spec.image) and not unresolved(nodes) and nodes > 0:
         yield (
             f"{nodes} nodes start with the stack, from the base of their image, as long as its pipeline has not run: "
-            "build it while deploying, or deploy with 'min_count: 0', run the build command, and ask for nodes then"
+            "build it while deploying, or deploy with 'min_count: 0' and a 'max_count' in place of 'count', run the "
+            "build command, and ask for nodes then"
         )
 
 

@@ -126,9 +126,11 @@ class Reader:
     def _option(self, spec: type, option: Field, data: Mapping[str, Any], at: At) -> Any:
         shape, value = option.shape, data[str(option.key)]
         several = None if option.required or not is_nothing(value) else _several(shape)
-        if several is not None and not isinstance(value, several):
+        beside = shape.key if isinstance(shape, Chosen) and shape.key in data else ""
+        remedy = left_out(spec, option, beside=beside) if several and not isinstance(value, several) else ""
+        if remedy:
             what = "a list" if several is tuple else "a mapping"
-            return self._refused(at, self._values.flaw(f"must be {what}", value, at, left_out(spec, option)))
+            return self._refused(at, self._values.flaw(f"must be {what}", value, at, remedy))
         chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
         return self._value(chosen, value, at) if chosen else Unknown()
 

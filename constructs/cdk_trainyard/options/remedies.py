@@ -67,11 +67,16 @@ def is_nothing(data: object) -> bool:
     return data in ((), {}) or (isinstance(data, str | bool) and str(data).lower() in _NOTHING)
 
 
-def left_out(spec: type, option: Field) -> str:
-    """Return what to do where nothing stands for a section or a list that may be left out: what its default is."""
-    default = default_in_words(spec, option.name)
-    is_none = re.match(r"(?:none|nothing|nobody)\b", default)
-    return f"; leave it out for {'none' if is_none else f'the default: {default}' if default else 'the default'}"
+def left_out(spec: type, option: Field, *, beside: str = "") -> str:
+    """Return what to do where nothing stands for a section or a list that is none when it is left out, or nothing.
+
+    Args:
+        spec: The section that has it.
+        option: The option.
+        beside: The key that goes with it. Default - it goes alone.
+    """
+    is_none = re.match(r"(?:none|nothing|nobody)\b", default_in_words(spec, option.name))
+    return f"; leave it{beside and f' and {shown(beside)}'} out for none" if is_none else ""
 
 
 def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:

@@ -145,8 +145,9 @@ def efa_not_used(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     """
     for _at, queue, compute in computes(spec):
         if compute.efa is False and (compute.placement or queue.placement) is Placement.CLUSTER:
-            names = [each.name for each in types_of(compute) if each.efa_supported]
-            if names:
+            types = types_of(compute)
+            names = [each.name for each in types if each.efa_supported]
+            if names and len(names) == len(types):
                 yield (
                     f"compute resource {compute.name!r} of queue {queue.name!r} is placed close together without EFA, "
                     f"which {either(names)} has; give 'efa' true, at no additional charge, for jobs across nodes"
