@@ -1079,12 +1079,30 @@ SMALL: list[tuple[str, Edit, Edit]] = [
         ("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 27"),
         ("max_count: 8", "max_count: 9"),
     ),
-    (GOOD_FLEET, ("zone: usw2-az2", "zone: usw2-az2\n  accelerator_mask: 28"), ("count: 8", "count: 8")),
+    (GOOD_FLEET, ("zone: usw2-az2", "zone: usw2-az2\n  accelerator_mask: 27"), ("count: 8", "count: 24")),
 ]
 """Subnets that have an address for every node and file server, and no further one."""
 
+_EIGHT = "\n  interface_endpoints: [ssm, ssmmessages, ec2messages, ecr.api, ecr.dkr, sts, logs, ec2, dynamodb]"
+_FEWER = ("count: 6", "max_count: 1", "count: 16")
+_ENDPOINTS: list[tuple[str, Edit, Edit]] = [
+    (good, (zone, f"{there}{_EIGHT}"), (nodes, fewer))
+    for (good, (zone, there), (nodes, _)), fewer in zip(SMALL, _FEWER, strict=True)
+]
+_SERVICES = ("[use1-az4, use1-az1]", "[us-east-1a, us-east-1b]", "[usw2-az2, usw2-az1]")
+_ELSEWHERE: list[tuple[str, Edit, Edit]] = [
+    (good, (zone, f"{there}{_EIGHT}\n  service_zones: {services}"), nodes)
+    for (good, (zone, there), nodes), services in zip(SMALL, _SERVICES, strict=True)
+]
+"""As above with eight interface endpoints, which a service subnet of the zone holds instead."""
+_ORCHESTRATORS = ("hyperpod", "parallelcluster", "fleet")
 
-@pytest.mark.parametrize(("good", "network", "nodes"), SMALL, ids=["hyperpod", "parallelcluster", "fleet"])
+
+@pytest.mark.parametrize(
+    ("good", "network", "nodes"),
+    [*SMALL, *_ENDPOINTS, *_ELSEWHERE],
+    ids=[f"{name}{what}" for what in ("", "-with-endpoints", "-with-endpoints-elsewhere") for name in _ORCHESTRATORS],
+)
 def test_a_subnet_whose_last_address_is_taken_holds_all(
     good: str, network: Edit, nodes: Edit, write: Callable[[str], Path]
 ) -> None:

@@ -13,7 +13,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import NodeImage, TrainingImage, rules
 from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass
-from cdk_trainyard.network import PlacementGroup
+from cdk_trainyard.network import Endpoint, PlacementGroup, TrainingNetwork
 from cdk_trainyard.storage import Mount
 from tests.fleet.parts import GPU_IMAGE, existing_lustre, new_fleet, new_master, new_stack, shared_group, warnings
 from tests.parts import existing_network
@@ -37,6 +37,12 @@ def too_many_groups(stack: Stack) -> dict[str, Any]:
 def small_subnet(stack: Stack) -> dict[str, Any]:
     network = existing_network(stack, accelerator_cidr="10.1.0.0/25")
     return {"network": network, "instance_type": "p5.48xlarge", "count": 16, "interfaces": "legacy"}
+
+
+def subnet_with_endpoints(stack: Stack) -> dict[str, Any]:
+    endpoints = [Endpoint.SSM, Endpoint.LOGS]
+    network = TrainingNetwork(stack, "Network", zone="usw2-az4", accelerator_mask=28, interface_endpoints=endpoints)
+    return {"network": network, "count": 10}
 
 
 def far_file_system(stack: Stack) -> dict[str, Any]:
@@ -66,6 +72,10 @@ def spread_type(stack: Stack) -> dict[str, Any]:
         (other_region, "'network' must be in the Region us-west-2, got one in zone 'use1-az4' of us-east-1"),
         (too_many_groups, "'extra_security_groups' must be at most 4 beside 'security_group', got 5"),
         (small_subnet, "'network.accelerator_cidr' must hold 512 addresses (nodes 16 x p5.48xlarge x 32 = 512), "),
+        (
+            subnet_with_endpoints,
+            "'network.accelerator_cidr' must hold 12 addresses (nodes 10 x p4d.24xlarge x 1 = 10, interface endpoints",
+        ),
         (
             far_file_system,
             "'mounts[0].zone' must be 'usw2-az4', the nodes' zone, when the file system is EFA-enabled, ",

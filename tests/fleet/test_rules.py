@@ -257,6 +257,12 @@ def test_file_servers_count_in_the_subnet_that_they_stand_in(subnet: str | None,
     assert ["Lustre file servers = 4" in text for text in found] == [True] * refused, found
 
 
+@pytest.mark.parametrize(("count", "refused"), [(7, False), (8, True)])
+def test_interface_endpoints_count_beside_the_nodes(count: int, *, refused: bool) -> None:
+    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/28", endpoint_addresses=4)
+    assert ["interface endpoints = 4" in text for text in fleet(around, count=count)] == [True] * refused
+
+
 def test_a_fleet_that_no_subnet_can_hold_is_told_of_the_option_that_takes_the_addresses() -> None:
     around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/16")
     (said,) = fleet(around, instance_type="p5.48xlarge", count=5000, interfaces="legacy")

@@ -24,7 +24,7 @@ from cdk_trainyard.hyperpod import (
 )
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle import LifecycleScripts, LogRotation, NodeSetup, PamSlurmAdopt, SlurmTopology
-from cdk_trainyard.network import TrainingNetwork
+from cdk_trainyard.network import HYPERPOD_ENDPOINTS, TrainingNetwork
 from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
@@ -542,6 +542,17 @@ def test_file_servers_in_the_subnet_count(stack: Stack, build: Build) -> None:
     file_system = LustreFileSystem(stack, "Servers", network=network, security_group=nodes, capacity_gib=60000)
     (problem,) = refusal(build, network=network, security_group=nodes, mounts=[Mount(file_system=file_system)])
     assert f"Lustre file servers = {file_system.file_servers}" in problem
+
+
+def test_interface_endpoints_of_a_new_network_count(stack: Stack, build: Build) -> None:
+    network = TrainingNetwork(
+        stack, "Network", zone="usw2-az4", accelerator_mask=28, interface_endpoints=HYPERPOD_ENDPOINTS
+    )
+    (problem,) = refusal(build, network=network, groups=[controller(), worker(count=5)])
+    assert problem == (
+        "'network.accelerator_cidr' must hold 12 addresses (controller-group 1 x m5.large x 1 = 1, worker-group "
+        "5 x c5.4xlarge x 1 = 5, interface endpoints = 6), got 10.1.128.0/28 with 11; use a /27 or larger"
+    )
 
 
 def test_file_servers_in_another_subnet_of_the_zone_do_not_count(stack: Stack, build: Build) -> None:

@@ -1,6 +1,7 @@
 """Addresses: counts times addresses per node, in words, and which subnet holds them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from aws_cdk import CfnParameter
@@ -10,6 +11,9 @@ from hypothesis import strategies as st
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import AddressPlan, AddressUse
+from cdk_trainyard.network.address_plan import endpoint_addresses
+from cdk_trainyard.network.spec import Endpoint, NetworkSpec
+from cdk_trainyard.tokens import Unknown
 from tests.network.parts import new_stack
 
 
@@ -28,7 +32,8 @@ EXTRAS = st.integers(0, 300)
 
 @st.composite
 def plans(draw: st.DrawFn) -> AddressPlan:
-    return AddressPlan(draw(USES), lustre_file_servers=draw(EXTRAS), other=draw(EXTRAS), reserve=draw(EXTRAS))
+    keywords = ("lustre_file_servers", "interface_endpoints", "other", "reserve")
+    return AddressPlan(draw(USES), **{keyword: draw(EXTRAS) for keyword in keywords})
 
 
 def test_an_ultracluster_of_30000_chips_needs_an_18() -> None:
@@ -118,14 +123,15 @@ def test_as_many_p5_fit_as_documented(prefix: int, slurm: int, eks: int) -> None
 
 
 def test_the_table_adds_up() -> None:
-    plan = AddressPlan([hyperpod_use(4, "trn1.32xlarge")], lustre_file_servers=2, other=3)
+    plan = AddressPlan([hyperpod_use(4, "trn1.32xlarge")], lustre_file_servers=2, interface_endpoints=4, other=3)
     assert plan.table().splitlines() == [
         "worker-group 4 x trn1.32xlarge x 8      32",
         "Lustre file servers                      2",
+        "interface endpoints                      4",
         "other                                    3",
         "reserve                                 16",
         "reserved by AWS in every subnet          5",
-        "together                                58",
+        "together                                62",
         "smallest subnet: a /26 of               64",
     ]
 
@@ -136,6 +142,7 @@ def test_the_table_adds_up() -> None:
         ([use(-1, 8)], {}, "'count' of 'worker-group' must be 0 or more, got -1"),
         ([use(1, -8)], {}, "'addresses_per_node' of 'worker-group' must be 0 or more, got -8"),
         ([], {"lustre_file_servers": -2}, "'lustre_file_servers' must be 0 or more, got -2"),
+        ([], {"interface_endpoints": -1}, "'interface_endpoints' must be 0 or more, got -1"),
         ([], {"other": -1}, "'other' must be 0 or more, got -1"),
         ([], {"reserve": -1}, "'reserve' must be 0 or more, got -1"),
     ],
@@ -144,6 +151,26 @@ def test_fails_on_numbers_below_zero(uses: Sequence[AddressUse], keywords: dict[
     with pytest.raises(ConfigurationError) as caught:
         AddressPlan(uses, **keywords)
     assert caught.value.problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("network", "taken"),
+    [
+        ({"zone": "us-east-1a"}, 2),
+        ({"zone": "us-east-1a", "interface_endpoints": ()}, 0),
+        ({"zone": "us-east-1a", "service_zones": ("us-east-1b", "us-east-1c")}, 2),
+        ({"zone": "us-east-1a", "service_zones": ("us-east-1a", "us-east-1b")}, 0),
+        ({"zone": "use1-az4", "service_zones": ("use1-az4", "use1-az6")}, 0),
+        ({"zone": "us-east-1-bos-1a", "service_zones": ("us-east-1a", "us-east-1b")}, 0),
+        ({"zone": "us-east-1a", "service_zones": Unknown()}, 0),
+        ({"zone": "us-east-1a", "service_zones": (Unknown(), "us-east-1b")}, 0),
+        ({"zone": Unknown()}, 0),
+        ({"zone": "us-east-1a", "interface_endpoints": (Unknown(), Endpoint.SSM)}, 1),
+    ],
+)
+def test_interface_endpoints_take_addresses_where_no_service_subnet_is(network: dict[str, Any], taken: int) -> None:
+    endpoints = {"interface_endpoints": (Endpoint.SSM, Endpoint.DYNAMODB, Endpoint.LOGS)}
+    assert endpoint_addresses(NetworkSpec(**{**endpoints, **network})) == taken
 
 
 def test_tokens_pass_and_what_is_known_still_counts() -> None:
@@ -170,6 +197,7 @@ def test_more_never_needs_less(plan: AddressPlan, further: list[AddressUse], mor
     larger = AddressPlan(
         [*plan.uses, *further],
         lustre_file_servers=plan.lustre_file_servers + more,
+        interface_endpoints=plan.interface_endpoints + more,
         other=plan.other + more,
         reserve=plan.reserve + more,
     )

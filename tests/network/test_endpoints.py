@@ -130,6 +130,7 @@ def test_interface_endpoints_stand_once_in_every_zone_and_spare_the_accelerators
     network = new_network(stack, zone=zones[0], service_zones=zones[:2], interface_endpoints=[Endpoint.SSM])
     (endpoint,) = endpoints(stack, "ssm")
     assert endpoint["SubnetIds"] == [stack.resolve(subnet.subnet_id) for subnet in network.service_subnets]
+    assert network.endpoint_addresses == 0
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,7 @@ def test_beside_a_local_zone_interface_endpoints_stand_in_the_service_subnets_al
     network = new_network(stack, zone=zones[0], service_zones=zones[1:], interface_endpoints=[Endpoint.SSM])
     (endpoint,) = endpoints(stack, "ssm")
     assert endpoint["SubnetIds"] == [stack.resolve(subnet.subnet_id) for subnet in network.service_subnets]
+    assert network.endpoint_addresses == 0
 
 
 def test_without_service_subnets_interface_endpoints_stand_beside_the_accelerators() -> None:
@@ -147,6 +149,7 @@ def test_without_service_subnets_interface_endpoints_stand_beside_the_accelerato
     network = new_network(stack, interface_endpoints=[Endpoint.SSM], nat=Nat.NONE)
     (endpoint,) = endpoints(stack, "ssm")
     assert endpoint["SubnetIds"] == [stack.resolve(network.accelerator_subnet.subnet_id)]
+    assert network.endpoint_addresses == 1
 
 
 def test_every_bucket_says_what_it_is_for() -> None:

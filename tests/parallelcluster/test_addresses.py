@@ -36,6 +36,15 @@ def test_file_servers_count_in_the_subnet_that_they_stand_in() -> None:
     assert beside(OTHER_ZONE) == beside(None) == []
 
 
+@pytest.mark.parametrize("subnets", [[], [Subnet(PRIVATE), Subnet(OTHER_ZONE)]], ids=["one", "several"])
+def test_interface_endpoints_count_in_the_private_subnet(subnets: list[Subnet]) -> None:
+    nodes = cluster(queue(cpu(max_count=40), subnets=subnets))
+    free = 19 if not subnets else 30  # the head node takes one
+    assert said(nodes, replace(SMALL, endpoint_addresses=free - 1)) == []
+    (text,) = said(nodes, replace(SMALL, endpoint_addresses=free + 1))
+    assert f"interface endpoints = {free + 1}" in text
+
+
 def test_nodes_in_several_subnets_have_the_addresses_of_all() -> None:
     both = cluster(queue(cpu(max_count=21), subnets=ANYWHERE))
     assert said(both, SMALL) == []  # the head node takes one

@@ -34,7 +34,6 @@ from tests.parallelcluster.parts import (
     TYPE,
     config,
     cpu,
-    existing_network,
     head,
     new_network,
     new_stack,
@@ -502,9 +501,10 @@ def test_a_short_grace_and_alarms_with_metrics_are_no_news(
 def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(
     stack: Stack, build: Callable[..., ParallelCluster]
 ) -> None:
-    build(network=existing_network(stack, accelerator_cidr="10.1.0.0/28"), queues=[queue(cpu(max_count=3))])
+    network = new_network(stack, accelerator_mask=28, interface_endpoints=[Endpoint.SSM, Endpoint.STS])
+    build(network=network, queues=[queue(cpu(max_count=3))])
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("parallelcluster:few-addresses"))
-    assert "the subnet 10.1.0.0/28 has at most 8 of 11 addresses left" in str(found[0].entry.data)
+    assert "the subnet 10.1.128.0/28 has at most 6 of 11 addresses left" in str(found[0].entry.data)
 
 
 @pytest.mark.parametrize(

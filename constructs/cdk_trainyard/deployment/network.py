@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Final, Literal
 
 from cdk_trainyard.instances import zone_region
+from cdk_trainyard.network import address_plan
 from cdk_trainyard.network.rules import layout_request, network_problems, parse_cidr
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.network.subnet_layout import SubnetLayout, plan_subnets
@@ -29,6 +30,15 @@ def accelerator_cidr(network: object, region: str | None) -> str | None:
         return None if unresolved(cidr) else cidr
     layout = _layout(network, region)
     return str(layout.accelerator) if layout else None
+
+
+def endpoint_addresses(network: object) -> int:
+    """Return how many addresses of the accelerator subnet interface endpoints take, as far as they are known.
+
+    Args:
+        network: The section, of whatever form.
+    """
+    return address_plan.endpoint_addresses(network) if isinstance(network, NetworkSpec) else 0
 
 
 def blocks_of(network: object, region: str | None, side: Side) -> Sequence[IPv4Network | None]:

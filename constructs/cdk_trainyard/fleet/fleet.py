@@ -178,6 +178,7 @@ class EfaFleet(FleetBase):
             network_region=None if unresolved(network.zone) else zone_region(network.zone),
             accelerator_subnet=network.accelerator_subnet.subnet_id,
             accelerator_cidr=network.accelerator_cidr,
+            endpoint_addresses=network.endpoint_addresses,
             has_nat=network.has_nat,
             mounts=[mount.facts for mount in mounts],
             placement_group=placement_group is not None,

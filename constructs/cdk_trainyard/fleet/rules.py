@@ -239,7 +239,7 @@ def zone_problems(around: FleetSurroundings) -> Iterator[Problem]:
 
 
 def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
-    """The subnet has an address for every interface of the nodes, the master and the file servers."""
+    """The subnet has an address for every interface of the nodes, the master, file servers and endpoints."""
     cidr, plan = around.accelerator_cidr, replace(address_plan(spec, around), reserve=0)
     short = cidr and plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
     if short:
@@ -259,7 +259,9 @@ def address_plan(spec: FleetSpec, around: FleetSurroundings) -> AddressPlan:
     servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.subnet == around.accelerator_subnet)
     largest = max(spec.types, key=lambda kind: kind.vcpus)
     use = AddressUse(name="nodes", instance_type=largest.name, count=most, addresses_per_node=addresses_per_node(spec))
-    return AddressPlan([use], lustre_file_servers=servers, other=around.masters)
+    return AddressPlan(
+        [use], lustre_file_servers=servers, interface_endpoints=around.endpoint_addresses, other=around.masters
+    )
 
 
 def addresses_per_node(spec: FleetSpec) -> int:

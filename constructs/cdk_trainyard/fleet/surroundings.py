@@ -18,6 +18,7 @@ class FleetSurroundings:
         network_region: The network's Region. None: not known, or compared already.
         accelerator_subnet: What tells the nodes' subnet from others. None: not known.
         accelerator_cidr: Its block. None: not known.
+        endpoint_addresses: How many of its addresses interface endpoints take, as far as it is known.
         has_nat: Whether the nodes reach the internet.
         mounts: File systems that they mount.
         masters: How many masters are made beside them, as far as it is known.
@@ -32,6 +33,7 @@ class FleetSurroundings:
     network_region: str | None = None
     accelerator_subnet: str | None = None
     accelerator_cidr: str | None = None
+    endpoint_addresses: int = 0
     has_nat: bool = True
     mounts: Sequence[MountFacts] = ()
     masters: int = 0

@@ -27,11 +27,13 @@ class SubnetFacts:
         identity: What tells it from others.
         zone: Its zone. None: not known.
         cidr: Its block. None: not known.
+        endpoint_addresses: How many of its addresses interface endpoints take, as far as it is known.
     """
 
     identity: str
     zone: str | None = None
     cidr: str | None = None
+    endpoint_addresses: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

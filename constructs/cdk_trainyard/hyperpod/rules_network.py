@@ -18,7 +18,7 @@ from cdk_trainyard.tokens import unresolved
 
 
 def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
-    """Check that every subnet has an address for every interface of its nodes and file servers."""
+    """Check that every subnet has an address for every interface of its nodes, file servers and endpoints."""
     for subnet, groups in by_subnet(cluster):
         block = parse_cidr(subnet.cidr)
         if block is None:
@@ -41,7 +41,8 @@ def address_plan(cluster: ResolvedCluster, subnet: SubnetFacts, groups: Sequence
         groups: The groups whose nodes are in it, of types whose addresses are published.
     """
     uses = [_address_use(group) for group in groups if group.types and not unresolved(group.spec.count)]
-    return AddressPlan(uses, lustre_file_servers=_file_servers(cluster, subnet))
+    servers = _file_servers(cluster, subnet)
+    return AddressPlan(uses, lustre_file_servers=servers, interface_endpoints=subnet.endpoint_addresses)
 
 
 def _shortage(
@@ -49,7 +50,7 @@ def _shortage(
 ) -> Problem:
     """Return that a subnet is too small, said of what leaves no address to a node of each group, or of the groups."""
     block = IPv4Network(str(subnet.cidr))
-    usable, least = usable_addresses(block.prefixlen), plan.reserve + len(groups)
+    usable, least = usable_addresses(block.prefixlen), plan.reserve + plan.interface_endpoints + len(groups)
     plan = replace(plan, reserve=0)
     if usable < least:
         at: At = ("network", "accelerator_cidr") if subnet == cluster.facts.subnet else (*groups[0].at, "network")

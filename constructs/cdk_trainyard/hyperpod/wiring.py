@@ -149,7 +149,12 @@ def distinct(constructs: Iterable[_Construct | None]) -> list[_Construct]:
 def _subnet(network: Network | None) -> SubnetFacts | None:
     if network is None or unresolved(network):
         return None
-    return SubnetFacts(identity=network.accelerator_subnet.subnet_id, zone=network.zone, cidr=network.accelerator_cidr)
+    return SubnetFacts(
+        identity=network.accelerator_subnet.subnet_id,
+        zone=network.zone,
+        cidr=network.accelerator_cidr,
+        endpoint_addresses=network.endpoint_addresses,
+    )
 
 
 def _place(network: Network | None) -> Place | None:

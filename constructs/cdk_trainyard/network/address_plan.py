@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
 
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.network.rules import address_count_problems, parse_cidr
+from cdk_trainyard.network.rules import address_count_problems, is_local, parse_cidr
+from cdk_trainyard.network.spec import Endpoint, NetworkSpec
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, RESERVED_ADDRESSES, SMALLEST_SUBNET, usable_addresses
 from cdk_trainyard.problems import Problem, option, sentence
 from cdk_trainyard.tokens import unresolved
@@ -48,7 +49,8 @@ class AddressPlan:
     Args:
         uses: The nodes.
         lustre_file_servers: File servers of FSx for Lustre in the subnet; each takes one address. Default: 0.
-        other: Further addresses: interface endpoints, a database, Lambda functions. Default: 0.
+        interface_endpoints: Interface endpoints in the subnet; each takes one address. Default: 0.
+        other: Further addresses: a database, Lambda functions. Default: 0.
         reserve: Addresses to keep free, for nodes that are replaced before their predecessors are gone. Default: 16.
 
     Raises:
@@ -57,13 +59,15 @@ class AddressPlan:
 
     uses: Sequence[AddressUse]
     lustre_file_servers: int = field(default=0, kw_only=True)
+    interface_endpoints: int = field(default=0, kw_only=True)
     other: int = field(default=0, kw_only=True)
     reserve: int = field(default=16, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         object.__setattr__(self, "uses", tuple(self.uses))
-        numbers = {f"'{keyword}'": getattr(self, keyword) for keyword in ("lustre_file_servers", "other", "reserve")}
+        keywords = ("lustre_file_servers", "interface_endpoints", "other", "reserve")
+        numbers = {f"'{keyword}'": getattr(self, keyword) for keyword in keywords}
         for use in self.uses:
             numbers[f"'count' of {use.name!r}"] = use.count
             numbers[f"'addresses_per_node' of {use.name!r}"] = use.addresses_per_node
@@ -165,7 +169,12 @@ class AddressPlan:
         for use in self.uses:
             if not unresolved(use.count, use.addresses_per_node):
                 yield f"{use.name} {use.count} x {use.instance_type} x {use.addresses_per_node}", use.addresses
-        extras = {"Lustre file servers": self.lustre_file_servers, "other": self.other, "reserve": self.reserve}
+        extras = {
+            "Lustre file servers": self.lustre_file_servers,
+            "interface endpoints": self.interface_endpoints,
+            "other": self.other,
+            "reserve": self.reserve,
+        }
         yield from (
             (label, addresses) for label, addresses in extras.items() if addresses and not unresolved(addresses)
         )
@@ -175,3 +184,19 @@ class AddressPlan:
             f"the nodes must take at most {_LARGEST} addresses, all that the largest subnet (a /{LARGEST_SUBNET}) has, "
             f"got {self.required} ({self.arithmetic}); use EFA-only interfaces, or several networks"
         )
+
+
+def endpoint_addresses(network: NetworkSpec) -> int:
+    """Return how many addresses interface endpoints take from the accelerator subnet; none where that is not known.
+
+    Sources: ``SubnetIds`` of CreateVpcEndpointRequest in botocore's model of EC2, 1.44.5: subnets in which an endpoint
+    has a network interface; whitepaper "Amazon VPC Connectivity Options", read 2026-11: with an address of the subnet.
+    That subnet is the service subnet of a zone where it has one, and always beside a Local Zone.
+
+    Args:
+        network: The new network.
+    """
+    endpoints, services, zone = network.interface_endpoints, network.service_zones, network.zone
+    if unresolved(endpoints, services, *services, zone) or zone in services or (services and is_local(zone)):
+        return 0
+    return sum(each != Endpoint.DYNAMODB for each in endpoints if not unresolved(each))

@@ -15,6 +15,7 @@ from constructs import Construct, DependencyGroup, IDependable
 from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
+from cdk_trainyard.network.address_plan import endpoint_addresses
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
 from cdk_trainyard.network.endpoints import Endpoints
 from cdk_trainyard.network.first_synthesis import provisional
@@ -58,6 +59,7 @@ class Network(Construct):
         route_out: The nodes' way to packages, S3 and AWS services. Nodes that start before it stands fail.
         has_nat: Whether the nodes reach the internet.
         nat_gateway_ids: The NAT gateways that were made for it; none where they are somebody else's.
+        endpoint_addresses: How many addresses of the accelerator subnet its interface endpoints take, as far as known.
     """
 
     vpc: ec2.IVpc
@@ -70,6 +72,7 @@ class Network(Construct):
     route_out: IDependable
     has_nat: bool
     nat_gateway_ids: tuple[str, ...] = ()
+    endpoint_addresses: int = 0
 
 
 class TrainingNetwork(Network):
@@ -161,6 +164,7 @@ class TrainingNetwork(Network):
         self.zone = zone
         self.accelerator_subnet = subnets.accelerator
         self.accelerator_cidr = str(layout.accelerator)
+        self.endpoint_addresses = endpoint_addresses(spec)
         self.public_subnets = tuple(subnets.public.values())
         self.service_subnets = tuple(subnets.service.values())
         self.service_zones = tuple(subnets.service)

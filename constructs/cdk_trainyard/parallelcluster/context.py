@@ -16,6 +16,7 @@ class Place:
     Attributes:
         accelerator_subnet: The private subnet.
         accelerator_cidr: Its block, or None when it is not known.
+        endpoint_addresses: How many of its addresses interface endpoints take, as far as it is known.
         public_subnets: The public subnets.
         gives_addresses: Whether instances in the public subnets get a public address by themselves. None: not known.
         zones: Zones of subnets by their ids, as far as they are known.
@@ -34,6 +35,7 @@ class Place:
     zones: Mapping[str, str] = field(default_factory=dict)
     blocks: Mapping[str, IPv4Network] = field(default_factory=dict)
     endpoints: Collection[str] = ()
+    endpoint_addresses: int = 0
 
     def of_head_node(self, head: HeadNode) -> str | None:
         """Return the head node's subnet, or None when it is to be public and no subnet is."""

@@ -23,6 +23,7 @@ def place_of(network: Network) -> Place:
         zones=_zones_of(network),
         blocks=dict(_blocks_of(network)),
         endpoints=() if new is None else new.interface_endpoints,
+        endpoint_addresses=network.endpoint_addresses,
     )
 
 

@@ -19,7 +19,7 @@ _Uses = Mapping[At, AddressUse]
 
 
 def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """Subnets have an address for every node at its largest, and the accelerator subnet for every file server, too."""
+    """Subnets have an address for every node at its largest, and the accelerator subnet for its neighbours, too."""
     place, standing = context.place, list(_standing(spec, context.place))
     private = frozenset([place.accelerator_subnet])
     plan = replace(accelerator_plan(spec, context), reserve=0)
@@ -31,7 +31,8 @@ def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         found = [block for subnet in group if (block := blocks.get(subnet))]
         if len(found) == len(group):
             uses = {at: use for at, where, use in standing if where <= group}
-            yield from _group_problems(uses, plan.lustre_file_servers if private <= group else 0, sorted(found))
+            beside = plan if private <= group else AddressPlan([])
+            yield from _group_problems(replace(beside, uses=[*uses.values()], other=0, reserve=0), uses, sorted(found))
 
 
 def accelerator_plan(spec: ParallelClusterSpec, context: ClusterContext) -> AddressPlan:
@@ -46,6 +47,7 @@ def accelerator_plan(spec: ParallelClusterSpec, context: ClusterContext) -> Addr
     return AddressPlan(
         [use for at, use in uses if at[0] == "queues"],
         lustre_file_servers=sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet == private),
+        interface_endpoints=context.place.endpoint_addresses,
         other=sum(use.addresses for at, use in uses if at[0] != "queues"),
     )
 
@@ -95,9 +97,8 @@ def _accelerator_problems(nodes: _Uses, plan: AddressPlan, cidr: str) -> Problem
         yield Problem(("network", "accelerator_cidr"), short)
 
 
-def _group_problems(uses: _Uses, servers: int, blocks: Sequence[IPv4Network]) -> Problems:
+def _group_problems(plan: AddressPlan, uses: _Uses, blocks: Sequence[IPv4Network]) -> Problems:
     """Yield that subnets are too small together for what is in them alone."""
-    plan = AddressPlan([*uses.values()], lustre_file_servers=servers, reserve=0)
     free = sum(usable_addresses(block.prefixlen) for block in blocks)
     if plan.required > free:
         whose = f"all of {' and '.join(map(str, blocks))}"

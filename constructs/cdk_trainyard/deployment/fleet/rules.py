@@ -7,7 +7,13 @@ from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone, address_problem
+from cdk_trainyard.deployment.network import (
+    ACCELERATOR,
+    accelerator_cidr,
+    accelerator_zone,
+    address_problem,
+    endpoint_addresses,
+)
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
@@ -33,6 +39,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         zone=zone,
         accelerator_subnet=ACCELERATOR,
         accelerator_cidr=accelerator_cidr(network, environment.region),
+        endpoint_addresses=endpoint_addresses(network),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         mounts=list(mounts.values()),
         masters=int(isinstance(section.master, MasterSpec)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
 from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters, scrape_seconds
-from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone
+from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone, endpoint_addresses
 from cdk_trainyard.deployment.reach import node_place
 from cdk_trainyard.hyperpod.resolved import SubnetFacts, Surroundings
 from cdk_trainyard.options.kinds import Environment
@@ -34,7 +34,10 @@ def surroundings(
     return Surroundings(
         environment=environment,
         subnet=SubnetFacts(
-            identity=ACCELERATOR, zone=accelerator_zone(network, region), cidr=accelerator_cidr(network, region)
+            identity=ACCELERATOR,
+            zone=accelerator_zone(network, region),
+            cidr=accelerator_cidr(network, region),
+            endpoint_addresses=endpoint_addresses(network),
         ),
         mounts=mounts,
         accounting=cluster.accounting is not None,

@@ -16,6 +16,7 @@ from cdk_trainyard.deployment.network import (
     accelerator_zone,
     address_problem,
     blocks_of,
+    endpoint_addresses,
     zones_of,
 )
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
@@ -162,6 +163,7 @@ def place_of(network: object, region: str | None) -> Place:
         gives_addresses=None if new is None else False,
         zones=dict(_zones(network, region)),
         blocks=dict(_blocks(network, region)),
+        endpoint_addresses=endpoint_addresses(network),
     )
 
 
