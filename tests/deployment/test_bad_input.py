@@ -306,6 +306,26 @@ AT_LOAD = [
         "18:14: 'cluster.groups.workers.count' must be 1 for a controller group, got 4; several controllers need the legacy topology, and the construct library",
     ),
     row(
+        "groups below their names in a list, and what is wrong in them",
+        [
+            ("    head:\n", "    - head:\n"),
+            ("    workers:\n", "    - 1:\n"),
+            (
+                "      role: controller\n      instance_type: ml.m5.large\n      count: 1\n",
+                "        {role: controller, instance_type: ml.m5.large, count: 01x, volumes: {size_gb: 0}}\n",
+            ),
+            (
+                "      role: compute\n      instance_type: ml.trn1.32xlarge\n      count: 4\n",
+                "        {role: controller, instance_type: ml.trn1.32xlarge, count: 4}\n",
+            ),
+        ],
+        "10:3: 'cluster.groups' must be a mapping ('head: …' on lines below it), got a list; write each one's name as its key",
+        "12:63: 'cluster.groups.head.count' must be a whole number, got '01x'",
+        "12:68: 'cluster.groups.head.volumes' must be a list of mappings, got a mapping; begin each with '- size_gb: …'",
+        "12:87: 'cluster.groups.head.volumes[0].size_gb' must be 1 to 16384 GB, got 0",
+        "14:68: 'cluster.groups.1.count' must be 1 for a controller group, got 4; several controllers need the legacy topology, and the construct library",
+    ),
+    row(
         "unknown-orchestrator",
         [("orchestrator: hyperpod", "orchestrator: hyperpot")],
         "8:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'hyperpot'; did you mean 'hyperpod'?",

@@ -215,6 +215,44 @@ def test_items_whose_names_are_not_all_known_are_read_by_their_numbers(names: tu
     assert sorted(problem.partition(" must be ")[2] for problem in problems)[:2] == ["0 to 100, got 101"] * 2
 
 
+@pytest.mark.parametrize("name", ["", "workers"])
+def test_items_below_their_names_in_a_list_are_read(name: str) -> None:
+    found, problems = read({"groups": ({name: GOOD | {"count": 101}}, {"others": GOOD})})
+    assert [each.name for each in found.groups] == [name, "others"]
+    assert problems[0].startswith(
+        f"'groups' must be a mapping ('{name or 'others'}: …' on lines below it), got a list;"
+    )
+    assert problems[-1] == f"'groups.{name or repr('')}.count' must be 0 to 100, got 101".replace("''.", '"".')
+
+
+def test_a_function_of_cloudformation_is_no_item_below_its_name() -> None:
+    assert read({"groups": ({"Fn::If": {"a": 1}}, {"others": GOOD})})[1] == [
+        "'groups' must be a mapping ('a name: …' on lines below it), got a list"
+    ]
+
+
+def test_names_in_a_list_are_as_they_are_written() -> None:
+    items = ({"name": 1, **GOOD}, {"name": 2, **GOOD})
+    found, _ = read({"groups": items}, {("groups", 1, "name"): "02"})
+    assert [each.name for each in found.groups] == ["1", "02"]
+
+
+@pytest.mark.parametrize("name", [("a",), {"Ref": "a"}, Unknown()])
+def test_what_is_no_name_of_an_item_is_told_once(name: object) -> None:
+    assert read({"groups": ({"name": name, **GOOD},)})[1] == [
+        "'groups' must be a mapping ('a name: …' on lines below it), got a list; write each one's name as its key"
+    ]
+
+
+@pytest.mark.parametrize("items", [({"name": "a", **GOOD}, {"name": "a", **GOOD}), ({"a": GOOD}, {"a": GOOD})])
+def test_each_item_of_a_list_must_have_a_name_of_its_own(items: tuple[Any, ...]) -> None:
+    found, problems = read({"groups": items})
+    assert isinstance(found.groups, Unknown)
+    assert problems == [
+        "'groups' must be a mapping ('a: …' on lines below it), got a list; give each a name of its own, as its key"
+    ]
+
+
 def test_a_file_is_a_mapping() -> None:
     assert read(("a",))[1] == ["must be a mapping ('groups: …' on lines below it), got a list"]
 

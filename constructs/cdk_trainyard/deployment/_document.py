@@ -77,16 +77,22 @@ class Document:
     reported: frozenset[KeyPath]
     empty: frozenset[KeyPath]
 
-    def also_at(self, new: KeyPath, old: KeyPath) -> "Document":
-        """Return the document with what stands at a path at another one as well."""
-        return replace(
+    def also_at(self, moved: Mapping[KeyPath, KeyPath]) -> "Document":
+        """Return the document with what stands at paths at others as well.
+
+        Args:
+            moved: The other path of something → the one that it has, once what is around it has been moved.
+        """
+        document = replace(
             self,
-            keys={**self.keys, new: self.place(old), **also_at(new, old, self.keys)},
-            values={**self.values, **also_at(new, old, self.values)},
-            sources={**self.sources, **also_at(new, old, self.sources)},
-            reported=self.reported | also_at(new, old, dict.fromkeys(self.reported)).keys(),
-            empty=self.empty | also_at(new, old, dict.fromkeys(self.empty)).keys(),
+            keys={**self.keys, **also_at(moved, self.keys)},
+            values={**self.values, **also_at(moved, self.values)},
+            sources={**self.sources, **also_at(moved, self.sources)},
+            reported=self.reported | also_at(moved, dict.fromkeys(self.reported)).keys(),
+            empty=self.empty | also_at(moved, dict.fromkeys(self.empty)).keys(),
         )
+        of_items = {new: document.place(old) for new, old in moved.items()}
+        return replace(document, keys={**of_items, **document.keys})
 
     def place(self, path: KeyPath) -> Place:
         """Return the place of the value at ``path``, or of the nearest thing around it that the file has.

@@ -18,8 +18,7 @@ def arranged(document: Document) -> tuple[Document, Mapping[str, Any], list[Prob
         document: The file.
     """
     inside, wrapper = _wrapped(document.data)
-    for key in inside:
-        document = document.also_at((key,), (wrapper, key))
+    document = document.also_at({(key,): (wrapper, key) for key in inside})
     data, moved = _with_its_orchestrator({**inside, **document.data})
     return document, data, moved
 

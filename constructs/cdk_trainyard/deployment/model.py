@@ -39,8 +39,7 @@ class Deployment(DeploymentSpec):
         reader = Reader(environment=_environment(data), sources=dict(document.sources), whole=(cls, data))
         read: Self = reader.read(cls, data, ())
         reader.problems.extend(moved)
-        for new, old in reader.moved.items():
-            document = document.also_at(new, old)
+        document = document.also_at(reader.moved)
         meant = recognized(data.get("orchestrator")) if unresolved(read.orchestrator) else None
         deployment = replace(read, orchestrator=meant or read.orchestrator, _document=document)
         document.refuse([*problems_at_their_places(document, deployment, reader, [*problems(deployment)])])

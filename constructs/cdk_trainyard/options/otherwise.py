@@ -1,59 +1,114 @@
 """Items that a file has as a list where their names should be keys, or the other way round. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from cdk_trainyard.options.fields import Items, Part, keys_of
+from cdk_trainyard.options.remedies import INTRINSIC
 from cdk_trainyard.options.unknown_keys import in_snake_case
-from cdk_trainyard.problems import At
+from cdk_trainyard.problems import At, shown
 
 _Known = TypeVar("_Known")
-Found = list[tuple[str | int, At, Any]]
-"""Items: the step to each as it should be, the steps to it as they are, and what it says."""
+Found = list[tuple[str | None, At, Any]]
+"""Items: the name of each where it is known, the steps to it as they are, and what it says."""
 
 
-def otherwise(shape: Items, data: object) -> Found:
+def otherwise(shape: Items, data: object, at: At, sources: Mapping[At, str]) -> Found:
     """Return items that stand in another form than they must; none where nobody knows what they are.
 
     Args:
         shape: What they should be.
         data: What the file has.
+        at: Where it has it.
+        sources: Every scalar as it is written in the file.
     """
     if not isinstance(shape.item, Part):
         return []
     if shape.by_name is None:
         return _in_order(data, shape.item.spec) if isinstance(data, Mapping) else []
-    if not isinstance(data, tuple) or not all(isinstance(item, Mapping) for item in data):
+    if not isinstance(data, tuple) or not all(isinstance(item, Mapping) and not _is_intrinsic(item) for item in data):
         return []
-    found = [(_name_key(item, shape.item.spec, shape.by_name), item) for item in data]
-    names = [item.get(key) for key, item in found]
-    if len(set(names)) < len(names):  # each of them is meant, and a mapping has one of each name
-        return [(index, (index,), _without(key, item)) for index, (key, item) in enumerate(found)]
-    steps = (index if name is None else name for index, name in enumerate(names))
-    return [(step, (index,), _without(*found[index])) for index, step in enumerate(steps)]
+    found: Found = []
+    for index, item in enumerate(data):
+        key, value = next(iter(item.items())) if len(item) == 1 else ("", None)
+        if isinstance(value, Mapping) and key not in keys_of(shape.item.spec):
+            found.append((key, (index, key), value))
+        else:
+            found.append(_named(item, _name_key(item, shape.item.spec, shape.by_name), (*at, index), sources))
+    return found
 
 
-def _name_key(item: Mapping[str, Any], spec: type, name: str) -> str:
-    """Return the key of an item that has its name: that of a part, or one that ends with it, as InstanceGroupName."""
-    ends = [key for key in item if key not in keys_of(spec) and in_snake_case(key).endswith(f"_{name}")]
-    return next((key for key in (name, *ends) if isinstance(item.get(key), str)), "")
+def are_repeated(found: Found) -> bool:
+    """Say whether two items have the same name, of which a mapping has one.
+
+    Args:
+        found: The items.
+    """
+    names = [name for name, _, _ in found if name is not None]
+    return len(set(names)) < len(names)
 
 
-def _without(key: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {each: value for each, value in item.items() if each != key}
+def _is_intrinsic(item: Mapping[str, Any]) -> bool:
+    return len(item) == 1 and INTRINSIC.fullmatch(next(iter(item))) is not None
+
+
+def _named(
+    item: Mapping[str, Any], key: str | None, at: At, sources: Mapping[At, str]
+) -> tuple[str | None, At, Mapping[str, Any]]:
+    """Return an item without its name, which may be a number."""
+    rest = {each: value for each, value in item.items() if each != key}
+    name = item[key] if key is not None else None
+    if isinstance(name, int | float):
+        name = sources.get((*at, str(key)), shown(name))
+    return name if isinstance(name, str) else None, at[-1:], rest
+
+
+def _name_key(item: Mapping[str, Any], spec: type, name: str) -> str | None:
+    """Return the key of an item that has its name: that of a part, or what that is called elsewhere."""
+    return name if name in item else next((key for key in item if _is_name(key, spec, name)), None)
+
+
+def _is_name(key: str, spec: type, name: str) -> bool:
+    """Say whether a key is called like a name of what the section is, as InstanceGroupName."""
+    if key in keys_of(spec):
+        return False
+    return in_snake_case(key) == name or in_snake_case(key).endswith(f"_{name}")
 
 
 def _in_order(data: Mapping[str, Any], spec: type) -> Found:
     """Return the one item that a mapping is, or its values, each with its key for a name."""
     options = keys_of(spec)
     if data.keys() & options.keys():
-        return [(0, (), data)]
+        return [(None, (), data)]
     if not all(isinstance(item, Mapping) for item in data.values()):
         return []
-    named = {key: {"name": key, **item} if "name" in options else item for key, item in data.items()}
-    return [(index, (key,), item) for index, (key, item) in enumerate(named.items())]
+    return [(key, (key,), {"name": key, **item} if "name" in options else item) for key, item in data.items()]
 
 
-def also_at(new: At, old: At, known: Mapping[At, _Known]) -> dict[At, _Known]:
-    """Return what is known of what a file has at a path, for the path at which it should stand."""
-    return {(*new, *path[len(old) :]): each for path, each in known.items() if path[: len(old)] == old}
+def also_at(moved: Mapping[At, At], known: Mapping[At, _Known]) -> dict[At, _Known]:
+    """Return what is known of what a file has at paths, for the paths at which it should stand.
+
+    Args:
+        moved: The path that something should have → the one that it has, once what is around it has been moved.
+        known: What is known, by the path of what it is about.
+    """
+    new_of = {old: new for new, old in moved.items()}
+    found: dict[At, _Known] = {}
+    for known_at, each in known.items():
+        path, begun = known_at, 0
+        while old := next((path[:end] for end in range(begun, len(path) + 1) if path[:end] in new_of), None):
+            path, begun = (*new_of[old], *path[len(old) :]), len(new_of[old]) + 1
+            found[path] = each
+    return found
+
+
+def steps_in(data: object) -> Iterator[At]:
+    """Yield the steps to everything that an item has, and to itself.
+
+    Args:
+        data: What the item says.
+    """
+    yield ()
+    inside = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, tuple) else ()
+    for step, each in inside:
+        yield from ((step, *steps) for steps in steps_in(each))

@@ -28,7 +28,7 @@ from cdk_trainyard.options.fields import (
 )
 from cdk_trainyard.options.json_objects import is_unknown, json_object
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.otherwise import also_at, otherwise
+from cdk_trainyard.options.otherwise import are_repeated, otherwise, steps_in
 from cdk_trainyard.options.remedies import (
     as_written,
     is_nothing,
@@ -174,23 +174,28 @@ class Reader:
             return False
         if isinstance(data, Mapping):
             return True
-        found = otherwise(shape, data) if isinstance(shape, Items) else []
-        name = next((step for step, _, _ in found if isinstance(step, str)), "a name")
-        remedy = "; write each one's name as its key" if found else ""
+        found = otherwise(shape, data, at, self.sources) if isinstance(shape, Items) else []
+        name = next((name for name, _, _ in found if name), "a name")
+        each = "give each a name of its own, as its key" if are_repeated(found) else "write each one's name as its key"
+        remedy = f"; {each}" if found else ""
         self._refused(at, self._values.flaw(f"must be a mapping ('{name}: …' on lines below it)", data, at, remedy))
         return False
 
     def _otherwise(self, shape: Items, data: Any, at: At) -> Any:
         """Read items that stand in another form than they must, which is answered; what is in them may be wrong too."""
-        found = otherwise(shape, data)
-        for step, steps, _ in found:
+        found = otherwise(shape, data, at, self.sources)
+        named = shape.by_name is not None and not are_repeated(found)
+        items = {name if named and name is not None else index: item for index, (name, _, item) in enumerate(found)}
+        for step, (_, steps, item) in zip(items, found, strict=True):
             self.moved[*at, step] = (*at, *steps)
-            self.sources.update(also_at((*at, step), (*at, *steps), self.sources))
+            for inner in steps_in(item):
+                if (source := self.sources.get((*at, *steps, *inner))) is not None:
+                    self.sources[*at, step, *inner] = source
         if shape.by_name is None:
-            return tuple(self._items(shape, tuple(item for _, _, item in found), at)) if found else Unknown()
-        if found and all(isinstance(step, str) for step, _, _ in found):
-            return tuple(self._items(shape, {step: item for step, _, item in found}, at))
-        for step, _, item in found:  # rules know items by their names
+            return tuple(self._items(shape, tuple(items.values()), at)) if found else Unknown()
+        if found and all(isinstance(step, str) for step in items):
+            return tuple(self._items(shape, items, at))
+        for step, item in items.items():  # rules know items by their names
             self._part_of_name(cast("Part", shape.item).spec, shape.by_name, "", item, (*at, step))
         return Unknown()
 
