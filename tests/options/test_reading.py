@@ -253,6 +253,12 @@ def test_each_item_of_a_list_must_have_a_name_of_its_own(items: tuple[Any, ...])
     ]
 
 
+@pytest.mark.parametrize("key", ["execution_role_name", "key_name", "instance_name"])
+def test_the_name_of_something_else_is_none_of_the_item(key: str) -> None:
+    problems = read({"groups": ({key: "workers", **GOOD},)})[1]
+    assert [problem.partition(" is no key")[0] for problem in problems[1:]] == [f"'groups[0].{key}'"]
+
+
 def test_a_file_is_a_mapping() -> None:
     assert read(("a",))[1] == ["must be a mapping ('groups: …' on lines below it), got a list"]
 

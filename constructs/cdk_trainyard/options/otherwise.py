@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from cdk_trainyard.options.fields import Items, Part, keys_of
 from cdk_trainyard.options.remedies import INTRINSIC
-from cdk_trainyard.options.unknown_keys import in_snake_case
+from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of
 from cdk_trainyard.problems import At, shown
 
 _Known = TypeVar("_Known")
@@ -72,7 +72,12 @@ def _is_name(key: str, spec: type, name: str) -> bool:
     """Say whether a key is called like a name of what the section is, as InstanceGroupName."""
     if key in keys_of(spec):
         return False
-    return in_snake_case(key) == name or in_snake_case(key).endswith(f"_{name}")
+    if answer := instead_of(key, spec):
+        return answer.endswith(" is its name")
+    kinds = (f"_{in_snake_case(base.__name__)}" for base in spec.__mro__[:-1])
+    written = in_snake_case(key)
+    kind = written.removesuffix(f"_{name}")
+    return written == name or (kind != written and any(each.endswith(f"_{kind}") for each in kinds))
 
 
 def _in_order(data: Mapping[str, Any], spec: type) -> Found:

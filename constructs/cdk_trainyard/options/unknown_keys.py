@@ -52,7 +52,7 @@ def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whol
         known: The keys that the section may have.
         whole: What the file is, in which other sections are looked through.
     """
-    if instead := _instead(key, spec):
+    if instead := instead_of(key, spec):
         return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
     found = near(key, known)
     if sign := wide(key):
@@ -70,7 +70,7 @@ def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
         spec: The section's specification.
         known: The keys that the section may have.
     """
-    instead = _instead(key, spec)
+    instead = instead_of(key, spec)
     return _NAMED.findall(instead)[:1] if instead else near(key, known)
 
 
@@ -87,8 +87,13 @@ def near(key: str, known: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
 
 
-def _instead(key: str, spec: type) -> str | None:
-    """Return what to do instead of a key that has another name here, or never will have one."""
+def instead_of(key: str, spec: type) -> str | None:
+    """Return what to do instead of a key that has another name here, or never will have one.
+
+    Args:
+        key: The key.
+        spec: The section's specification.
+    """
     if key.startswith(_FOREIGN):
         return COMMENT
     if key.startswith(_EXTENSION):
