@@ -78,6 +78,29 @@ AT_LOAD = [
         "22:26: 'cluster.queues[1].compute[0].instance_type' must be the name of an EC2 instance type, got 'trn1.33xlarge'; did you mean 'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn2.3xlarge'?",
     ),
     row(
+        "queues by name, one of them called like an option",
+        [
+            ("    - name: cpu\n", "    compute:\n"),
+            ("    - name: training\n", "    training:\n"),
+            ("max_count: 8", "max_count: x"),
+        ],
+        "14:3: 'cluster.queues' must be a list of mappings, got a mapping; begin each with '- name: …', below it 'compute: …'",
+        "18:22: 'cluster.queues[0].compute[0].max_count' must be a whole number, got 'x'",
+    ),
+    row(
+        "one queue without its list, and its option without one",
+        [
+            (
+                "    - name: cpu\n      compute:\n        - instance_type: c5.xlarge\n          max_count: 8\n    - name: training\n      placement: cluster\n      compute:\n        - ",
+                "    compute:\n          name: trn\n          ",
+            ),
+        ],
+        "14:3: 'cluster.queues' must be a list of mappings, got a mapping; begin each with '- name: …', below it 'compute: …'",
+        "15:5: 'cluster.queues[0].compute' must be a list of mappings, got a mapping; begin each with '- instance_type: …'",
+        "15:5: 'cluster.queues[0].name' is missing",
+        "15:5: 'cluster.queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
+    ),
+    row(
         "a database as ParallelCluster names it",
         [
             (

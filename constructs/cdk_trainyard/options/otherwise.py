@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from cdk_trainyard.options.fields import Items, Part, keys_of
+from cdk_trainyard.options.elsewhere import parts
+from cdk_trainyard.options.fields import Field, Items, Part, keys_of
 from cdk_trainyard.options.remedies import INTRINSIC
 from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of
 from cdk_trainyard.problems import At, shown
@@ -82,12 +83,22 @@ def _is_name(key: str, spec: type, name: str) -> bool:
 
 def _in_order(data: Mapping[str, Any], spec: type) -> Found:
     """Return the one item that a mapping is, or its values, each with its key for a name."""
-    options = keys_of(spec)
-    if data.keys() & options.keys():
+    options, values = keys_of(spec), data.values()
+    if data.keys() & options.keys() and not all(_is_item(*each, options) for each in data.items()):
         return [(None, (), data)]
-    if not all(isinstance(item, Mapping) for item in data.values()):
+    if not all(isinstance(item, Mapping) for item in values):
         return []
     return [(key, (key,), {"name": key, **item} if "name" in options else item) for key, item in data.items()]
+
+
+def _is_item(key: str, data: object, options: Mapping[str, Field]) -> bool:
+    """Say whether what stands below a key is an item of this name, and not the option that is called so."""
+    if not isinstance(data, Mapping):
+        return False
+    of_option = {
+        name for spec, _ in (parts(options[key].shape, data) if key in options else ()) for name in keys_of(spec)
+    }
+    return bool((data.keys() & options.keys()) - of_option)
 
 
 def also_at(moved: Mapping[At, At], known: Mapping[At, _Known]) -> dict[At, _Known]:
