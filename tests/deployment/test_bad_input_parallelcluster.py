@@ -101,6 +101,21 @@ AT_LOAD = [
         "15:5: 'cluster.queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
     ),
     row(
+        "a queue whose '-' has no blank, and options that are right",
+        [
+            ("    - name: cpu\n", "    -name: cpu\n"),
+            (
+                "      compute:\n        - instance_type: c5.xlarge\n",
+                "    compute:\n        - instance_type: c5.xlarge\n",
+            ),
+            (
+                "    - name: training\n      placement: cluster\n      compute:\n        - instance_type: trn1.32xlarge\n          min_count: 0\n          max_count: 16\n",
+                "",
+            ),
+        ],
+        "15:5: 'cluster.queues.-name' must have a blank after '-', as an item of a list, got '-name'; write '- name: …'",
+    ),
+    row(
         "a database as ParallelCluster names it",
         [
             (

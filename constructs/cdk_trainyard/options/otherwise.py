@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import Field, Items, Part, keys_of
 from cdk_trainyard.options.remedies import INTRINSIC
+from cdk_trainyard.options.signs import as_item
 from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of
 from cdk_trainyard.problems import At, shown
 
@@ -83,6 +84,8 @@ def _is_name(key: str, spec: type, name: str) -> bool:
 
 def _in_order(data: Mapping[str, Any], spec: type) -> Found:
     """Return the one item that a mapping is, or its values, each with its key for a name."""
+    if any(map(as_item, data)):  # answered, and nobody knows where an item ends
+        return []
     options, values = keys_of(spec), data.values()
     if data.keys() & options.keys() and not all(_is_item(*each, options) for each in data.items()):
         return [(None, (), data)]
