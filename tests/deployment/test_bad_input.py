@@ -1184,3 +1184,24 @@ def test_a_section_around_the_file_is_told_once_and_its_keys_at_their_places(
     assert problems_of(write(f"{key}: 1\n{GOOD}")) == [
         f"1:1: '{key}' is no key here; its keys stand at the top of the file; leave it out"
     ]
+
+
+def test_sections_around_the_file_may_stand_in_each_other(write: Callable[[str], Path]) -> None:
+    inside = indent(edited(("count: 4", "count: x")), "    ")
+    for outer, inner in (("deployment", "spec"), ("spec", "deployment")):
+        assert problems_of(write(f"{outer}:\n  {inner}:\n{inside}")) == [
+            f"1:1: '{outer}' is no key here; its keys stand at the top of the file; leave it out",
+            f"2:3: '{inner}' is no key here; its keys stand at the top of the file; leave it out",
+            "20:18: 'cluster.groups.workers.count' must be a whole number, got 'x'",
+        ]
+    assert [each[:4] for each in problems_of(write(f"deployment: {{name: demo}}\nspec:\n{inside}"))] == [
+        "1:1:",
+        "2:1:",
+        "20:1",
+    ]
+
+
+def test_what_is_in_a_section_of_another_kind_is_not_asked_about(write: Callable[[str], Path]) -> None:
+    assert problems_of(write(f"deployment: {{environment: prod, name: me}}\n{GOOD}")) == [
+        "1:1: 'deployment' is no key here; its keys stand at the top of the file; leave it out"
+    ]

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from cdk_trainyard.deployment._document import Document
 from cdk_trainyard.deployment.orchestrators import recognized
-from cdk_trainyard.problems import Problem
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.fields import keys_of
+from cdk_trainyard.problems import At, Problem
 
 _WRAPPERS: Final = ("deployment", "spec")
 """Keys that files of other programs have around what they say."""
@@ -17,19 +19,29 @@ def arranged(document: Document) -> tuple[Document, Mapping[str, Any], list[Prob
     Args:
         document: The file.
     """
-    inside, wrapper = _wrapped(document.data)
-    document = document.also_at({(key,): (wrapper, key) for key in inside})
-    data, moved = _with_its_orchestrator({**inside, **document.data})
-    return document, data, moved
+    data, wrapped = _unwrapped(document.data)
+    data, moved = _with_its_orchestrator(data)
+    return document.also_at(wrapped), data, moved
 
 
-def _wrapped(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """Return what stands in a section around the whole file, which is refused, and the key of that section."""
-    for key in _WRAPPERS:
-        inside = data.get(key)
-        if isinstance(inside, Mapping):
-            return {name: value for name, value in inside.items() if name not in data}, key
-    return {}, ""
+def _unwrapped(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[At, At]]:
+    """Return what a file says at its top, without sections around it, which are refused; and what was in which."""
+    found, moved = dict(data), dict[At, At]()
+    left = set(_WRAPPERS)
+    while wrapper := next((key for key in _WRAPPERS if key in left and _is_around(found.get(key), found)), None):
+        left.remove(wrapper)
+        inside = {key: value for key, value in found[wrapper].items() if key not in found}
+        found |= inside
+        moved |= {(key,): (wrapper, key) for key in inside}
+    return found, moved
+
+
+def _is_around(section: object, top: Mapping[str, Any]) -> bool:
+    """Say whether a section, or one like it in it, has keys that the top of the file should have."""
+    if not isinstance(section, Mapping):
+        return False
+    lacks = keys_of(DeploymentSpec).keys() - top.keys()
+    return bool(lacks & section.keys()) or any(_is_around(section.get(key), top) for key in _WRAPPERS)
 
 
 def _with_its_orchestrator(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
