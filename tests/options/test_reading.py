@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Choice, Environment, Number, Open, Text
 from cdk_trainyard.options.members import instead
@@ -257,6 +258,15 @@ def test_each_item_of_a_list_must_have_a_name_of_its_own(items: tuple[Any, ...])
 def test_the_name_of_something_else_is_none_of_the_item(key: str) -> None:
     problems = read({"groups": ({key: "workers", **GOOD},)})[1]
     assert [problem.partition(" is no key")[0] for problem in problems[1:]] == [f"'groups[0].{key}'"]
+
+
+@pytest.mark.parametrize("key", ["alert", "alarm_name"])
+def test_alarms_as_prometheus_and_cloudwatch_name_them_have_these_names(key: str) -> None:
+    reader = Reader(environment=Environment(region="us-east-1", account="111111111111"))
+    alarm = {key: "idle", "expr": "up == 0", "minutes": 5, "summary": "It is idle."}
+    found = reader.read(MonitoringSection, {"own_alarms": (alarm,)}, ())
+    assert [each.name for each in found.own_alarms] == ["idle"]
+    assert [problem.at for problem in reader.problems] == [("own_alarms",)]
 
 
 def test_a_file_is_a_mapping() -> None:
