@@ -169,7 +169,10 @@ _UPDATES: Final = {
         "StorageCapacity",
         "it grows in place: clients may wait a few minutes, and it grows again after six hours at the earliest",
     ),
-    "AWS::SageMaker::Cluster": ("", "nodes that run stay; a group that shrinks loses nodes"),
+    "AWS::SageMaker::Cluster": (
+        "",
+        "nodes that run stay; those of a group that is removed, renamed or smaller end, with their jobs",
+    ),
     "Custom::PclusterCluster": (
         "",
         "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them",

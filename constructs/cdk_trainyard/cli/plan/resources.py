@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
+from cdk_trainyard.cli.plan.groups import GROUPS, plan_groups
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
@@ -34,9 +35,7 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
     for stack in sorted({*old, *new}):
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         for name in sorted({*before, *after}):
-            row = _row(stack, name, before.get(name), after.get(name), found)
-            if row is not None:
-                yield row
+            yield from _rows(stack, name, before.get(name), after.get(name), found)
             what, remedy = new_destruction(before[name], after[name]) if name in before and name in after else ("", "")
             if what:
                 kind = after[name]["Type"]
@@ -44,39 +43,40 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
     yield from _exports_in_use(old, new, found)
 
 
-def _row(
+def _rows(
     stack: str,
     name: str,
     before: Template | None,
     after: Template | None,
     found: Mapping[tuple[str, str], list[str]],
-) -> PlanRow | None:
+) -> Iterator[PlanRow]:
     kind = str((before or after or {})["Type"])
     where = f"{stack}/{name}"
     if kind == RESOURCE_TYPE:
-        return None
+        return
     if before is None:
-        return PlanRow(where=where, what=f"{kind} is added", effect=Effect.FREE)
-    if after is None or after["Type"] != kind:
-        return _removed(where, kind, before)
-    keys = found.get((stack, name))
-    if keys:
-        return _replacement(where, kind, before, keys)
-    return _in_place(where, kind, before.get("Properties", {}), after.get("Properties", {}))
+        yield PlanRow(where=where, what=f"{kind} is added", effect=Effect.FREE)
+    elif after is None or after["Type"] != kind:
+        yield _removed(where, kind, before)
+    elif keys := found.get((stack, name)):
+        yield _replacement(where, kind, before, keys)
+    else:
+        yield from _in_place(where, kind, before.get("Properties", {}), after.get("Properties", {}))
 
 
-def _in_place(where: str, kind: str, before: Template, after: Template) -> PlanRow | None:
-    changed = _changed(before, after)
+def _in_place(where: str, kind: str, before: Template, after: Template) -> Iterator[PlanRow]:
+    groups = [*plan_groups(where, before, after)] if kind in _CLUSTERS else []
+    yield from groups
+    changed = [key for key in _changed(before, after) if not groups or key not in GROUPS]
     if not changed:
-        return None
+        return
     what = f"{kind} {', '.join(changed)}"
     refusals = growth_refusals(before, after) if kind == "AWS::FSx::FileSystem" else []
-    if refusals:
-        return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=f"{'; '.join(refusals)}; {_BESIDE}")
-    return PlanRow(where=where, what=what, effect=Effect.FREE)
+    remedy = f"{'; '.join(refusals)}; {_BESIDE}" if refusals else ""
+    yield PlanRow(where=where, what=what, effect=Effect.REFUSED if refusals else Effect.FREE, remedy=remedy)
 
 
-def _removed(where: str, kind: str, before: Template) -> PlanRow | None:
+def _removed(where: str, kind: str, before: Template) -> PlanRow:
     if before.get("DeletionPolicy") in KEPT and not kind.startswith("Custom::"):
         return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=stays(before))
     if kind not in HOLDS_DATA | _CLUSTERS:
