@@ -8,6 +8,7 @@ import pytest
 
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.contract import ask
+from cdk_trainyard.cli.plan.command import planned
 from cdk_trainyard.cli.plan.resources import plan_resources
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
 from tests.support import ROOT
@@ -15,10 +16,10 @@ from tests.support import ROOT
 FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
 
 
-def assembly(folder: Path, **resources: Any) -> Path:
+def assembly(folder: Path, name: str = "Stack", region: str = "us-east-1", **resources: Any) -> Path:
     folder.mkdir()
-    properties = {"templateFile": "Stack.template.json"}
-    artifact = {"type": "aws:cloudformation:stack", "environment": "aws://1/us-east-1", "properties": properties}
+    properties = {"templateFile": "Stack.template.json", "stackName": name}
+    artifact = {"type": "aws:cloudformation:stack", "environment": f"aws://1/{region}", "properties": properties}
     (folder / "manifest.json").write_text(json.dumps({"artifacts": {"Stack": artifact}}))
     (folder / "Stack.template.json").write_text(json.dumps({"Resources": resources}))
     return folder
@@ -113,6 +114,34 @@ def test_another_target_group_serves_nobody_at_first() -> None:
     (row,) = plan_resources(old, new)
     assert row.effect is Effect.REPLACED
     assert row.remedy.startswith("the load balancer forwards to an empty one, and answers 503, until targets")
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "said"),
+    [
+        ("mine", "us-east-1", "stack Stack -> mine"),
+        ("Stack", "eu-west-1", "Region us-east-1 -> eu-west-1"),
+        ("Stack", "unknown-region", ""),
+    ],
+)
+def test_stacks_of_another_name_or_region_are_made_beside(tmp_path: Path, name: str, region: str, said: str) -> None:
+    old = assembly(tmp_path / "old", Data=bucket("old"))
+    rows = planned(old, assembly(tmp_path / "new", name, region, Data=bucket("new")))
+    assert [(row.where, row.what, row.effect) for row in rows] == [
+        ("Stack", said, Effect.BESIDE) if said else ("Stack/Data", "AWS::S3::Bucket BucketName", Effect.LOST)
+    ]
+    if said:
+        assert rows[0].remedy.startswith("other stacks are made beside the old ones, which stay, with their data and")
+
+
+@pytest.mark.parametrize(
+    ("region", "effect"), [("us-east-1", Effect.LOST), ("unknown-region", Effect.LOST), ("eu-west-1", Effect.FREE)]
+)
+def test_a_stack_beside_makes_no_second_parallelcluster_of_a_name(tmp_path: Path, region: str, effect: Effect) -> None:
+    cluster = {"Type": "Custom::PclusterCluster", "Properties": {"ClusterName": "x", "ClusterConfiguration": {}}}
+    old = assembly(tmp_path / "old", Cluster=cluster)
+    rows = planned(old, assembly(tmp_path / "new", "mine", region, Cluster=cluster))
+    assert [(row.where, row.effect) for row in rows] == [("Stack", Effect.BESIDE), ("Stack/Cluster", effect)]
 
 
 def group(name: Any, count: Any = 2, kind: str = "ml.c5.large", **others: Any) -> dict[str, Any]:

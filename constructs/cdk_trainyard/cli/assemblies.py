@@ -1,13 +1,13 @@
 """What commands are given as a deployment: a folder that the cdk CLI wrote, or a file that is synthesized first."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import is_assembly
-from cdk_trainyard.cli.contract.collect import Found, clusters, stack_of, templates_of
+from cdk_trainyard.cli.contract.collect import Found, clusters, identities, stack_of, templates_of
 from cdk_trainyard.cli.synth import synthesize
 
 
@@ -18,10 +18,12 @@ class Side:
     Attributes:
         stacks: Name of a stack to its template.
         clusters: The ParallelClusters in them.
+        identities: Name of a stack to the name and Region that CloudFormation knows it by.
     """
 
     stacks: dict[str, dict[str, Any]]
     clusters: list[Found]
+    identities: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def load(given: Path, workspace: Path) -> Side:
@@ -40,6 +42,6 @@ def load(given: Path, workspace: Path) -> Side:
         synthesize(given, workspace)
     try:
         stacks = {stack_of(path): template for path, template in templates_of(outdir).items()}
-        return Side(stacks=stacks, clusters=clusters(outdir))
+        return Side(stacks=stacks, clusters=clusters(outdir), identities=identities(outdir))
     except (json.JSONDecodeError, OSError) as error:
         raise Wrong(f"{given} cannot be read: {error}") from None

@@ -218,12 +218,21 @@ def _exports(templates: Any) -> Iterator[tuple[str, tuple[Any, Mapping[str, Any]
 
 
 def _regions(outdir: Path) -> dict[str, str]:
-    regions: dict[str, str] = {}
+    return {stack: region for stack, (_, region) in identities(outdir).items() if region}
+
+
+def identities(outdir: Path) -> dict[str, tuple[str, str]]:
+    """Return what CloudFormation knows each stack by: its name and Region, which is nothing where nobody says.
+
+    Args:
+        outdir: An app's ``cdk.out``; nested assemblies are looked into.
+    """
+    found: dict[str, tuple[str, str]] = {}
     for path in outdir.rglob("manifest.json"):
-        for artifact in json.loads(path.read_text()).get("artifacts", {}).values():
+        for name, artifact in json.loads(path.read_text()).get("artifacts", {}).items():
             if artifact.get("type") == "aws:cloudformation:stack":
-                name = artifact["properties"]["templateFile"].removesuffix(".template.json")
-                region = artifact.get("environment", "").rsplit("/", 1)[-1]
-                if region and region != "unknown-region":
-                    regions[name] = region
-    return regions
+                properties = artifact["properties"]
+                stack = properties["templateFile"].removesuffix(".template.json")
+                region = artifact.get("environment", "").rsplit("/", 1)[-1].replace("unknown-region", "")
+                found[stack] = properties.get("stackName", name), region
+    return found

@@ -48,7 +48,7 @@ def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[Pl
     for key in before.keys() - after.keys():
         yield _removed(before[key])
     for key in after.keys() - before.keys():
-        yield from _added(after[key], {one.name for one in old.clusters})
+        yield from plan_added(after[key], {one.name for one in old.clusters})
 
 
 def _changed(before: Found, after: Found, changes: list[Mapping[str, Any]]) -> Iterator[PlanRow]:
@@ -88,7 +88,13 @@ def _removed(one: Found) -> PlanRow:
     )
 
 
-def _added(one: Found, names: set[str]) -> Iterator[PlanRow]:
+def plan_added(one: Found, names: set[str]) -> Iterator[PlanRow]:
+    """Yield what happens to a cluster that was not there.
+
+    Args:
+        one: The cluster.
+        names: The names of those that were there.
+    """
     where = f"{one.stack}/{one.logical_id}"
     if one.name in names:
         yield PlanRow(

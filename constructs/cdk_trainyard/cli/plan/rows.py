@@ -15,8 +15,9 @@ class Effect(IntEnum):
     DRAIN = 1
     STOP = 2
     REPLACED = 3
-    REFUSED = 4
-    LOST = 5
+    BESIDE = 4
+    REFUSED = 5
+    LOST = 6
 
     @property
     def words(self) -> str:
@@ -29,6 +30,7 @@ _WORDS = {
     Effect.DRAIN: "needs drain",
     Effect.STOP: "needs the fleet stopped",
     Effect.REPLACED: "replaced",
+    Effect.BESIDE: "made beside",
     Effect.REFUSED: "refused",
     Effect.LOST: "LOST",
 }
