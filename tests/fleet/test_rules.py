@@ -134,6 +134,10 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'reservation_id' must be left out with 'capacity' spot, which takes what is not reserved"
         )),
         ({"reserved_instances": 2}, "'reserved_instances' must be left out without 'capacity' capacity-block"),
+        ({**ODCR, "ends": "2027-06-03T11:30:00Z"}, (
+            "'ends' must be left out without 'capacity' capacity-block: give that where the reservation is one, and "
+            "leave this out of any other"
+        )),
         ({**BLOCK, "ends": "tomorrow"}, (
             "'ends' must be a time in UTC, as 2027-06-01T11:30:00Z, got 'tomorrow'"
         )),

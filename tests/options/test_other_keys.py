@@ -204,6 +204,8 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (InstanceGroup, "key_name", "HyperPod takes no key pair; sessions are opened by Session Manager"),
         (FleetSpec, "root_block_device disk", "use 'volume_gib'"),
         (FleetSpec, "nodes replicas", "use 'count'"),
+        (FleetSpec, "MarketType", "use 'capacity'"),
+        (FleetSpec, "TotalInstanceCount", "use 'count'; of a capacity block, 'reserved_instances' says what it holds"),
         (FleetSpec, "efa", "nodes of a fleet always have EFA; leave it out"),
     ],
 )

@@ -155,9 +155,10 @@ def block_problems(spec: FleetSpec) -> Iterator[Problem]:
     if unresolved(spec.capacity):
         return
     if spec.capacity is not UsageClass.CAPACITY_BLOCK:
+        remedy = ": give that where the reservation is one, and leave this out of any other" if spec.reserved else ""
         for name in _BLOCK_ONLY:
             if getattr(spec, name) is not None:
-                yield Problem((name,), f"must be left out without {option('capacity')} capacity-block")
+                yield Problem((name,), f"must be left out without {option('capacity')} capacity-block{remedy}")
         return
     if spec.reserved_instances is None and not unresolved(spec.most) and spec.most > LARGEST_BLOCK:
         at = ("max_count",) if spec.count is None else ("count",)
