@@ -229,6 +229,16 @@ AT_LOAD = [
         "5:28: 'network.public_zones[1]' must be text, got 5; put it in quotes: \"5\"",
     ),
     row(
+        "a truth value where a bucket of yours is named",
+        [
+            (
+                "lustre:\n    capacity_gib: 1200",
+                "lustre:\n    capacity_gib: 1200\n  buckets: {models: {bucket_name: true}}",
+            )
+        ],
+        "8:35: 'storage.buckets.models.bucket_name' must be text, got true; write the name",
+    ),
+    row(
         "wrong-type-mapping-for-scalar",
         [("count: 4", "count: {min: 4}")],
         "18:7: 'cluster.groups.workers.count' must be a whole number, got a mapping",

@@ -26,6 +26,8 @@ from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _LONG: Final = f" of at most {MOST_DIGITS} digits"
+_OF_SOMETHING: Final = ("name", "key_pair")
+"""How keys end whose value is a name; nobody calls a thing true, and a bucket of that name is somebody else's."""
 Judged = tuple[Any, list[Flaw]]
 """What a value is in a specification, unknown where its form is wrong, and what is wrong with it."""
 
@@ -158,7 +160,9 @@ class Values:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""
         source = self.sources[at]
         wrong = next(_found(kinds, source, NOWHERE), None)
-        return wrong or self.flaw("must be text", data, at, f'; put it in quotes: "{source}"')
+        is_switch = isinstance(data, bool) and str(at[-1]).endswith(_OF_SOMETHING)
+        remedy = "; write the name" if is_switch else f'; put it in quotes: "{source}"'
+        return wrong or self.flaw("must be text", data, at, remedy)
 
     def _got(self, data: Any, at: At) -> str:
         match data:
