@@ -512,13 +512,13 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD_SERVING,
         "a file system that nothing mounts",
         [("serving:\n", "storage:\n  lustre: {capacity_gib: 1200}\nserving:\n")],
-        "7:3: 'storage.lustre' must be left out in a deployment that only serves",
+        "7:3: 'storage.lustre' must be left out where nothing trains",
     ),
     (
         GOOD_SERVING,
         "home directories that nothing mounts",
         [("serving:\n", f"storage:\n  open_zfs: {{dns_name: {HERE.replace('us-east-1', 'us-west-2')}}}\nserving:\n")],
-        "7:3: 'storage.open_zfs' must be left out in a deployment that only serves",
+        "7:3: 'storage.open_zfs' must be left out where nothing trains",
     ),
     (
         GOOD_SERVING,

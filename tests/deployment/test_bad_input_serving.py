@@ -38,7 +38,7 @@ AT_LOAD = [
             ("tasks: 2", "tasks: 2\n    replicas: 2"),
             ("kind: api-key", "kind: api-key\n      jwks_uri: https://i.example/keys"),
         ],
-        "3:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'none'; leave it out of a deployment that only serves",
+        "3:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'none'; leave it out where nothing trains: such a deployment has 'serving'",
         "4:1: 'tag' is no key here; did you mean 'tags'?",
         "6:3: 'network.vpc' is no key here; name a VPC that exists with 'vpc_id' and 'accelerator_subnet'",
         "16:5: 'serving.model.max_model_len' is no key here; use 'sequence_length'",

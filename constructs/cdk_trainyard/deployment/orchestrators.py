@@ -116,7 +116,7 @@ def spec_of(name: object) -> type | None:
 
 _SLURM: Final = "; use hyperpod or parallelcluster for Slurm"
 _OTHERS: Final = {
-    "none": "; leave it out of a deployment that only serves",
+    "none": "; leave it out where nothing trains: such a deployment has 'serving'",
     "slurm": _SLURM,
     **dict.fromkeys(("eks", "k8s", "kubernetes"), f"; clusters with Kubernetes are not made here{_SLURM}"),
     **dict.fromkeys(("ec2", "asg", "autoscaling"), "; use fleet for instances of EC2 without Slurm"),

@@ -79,8 +79,7 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if orchestrator is None and cluster is None and not unresolved(deployment.storage):
         for name in ("lustre", "open_zfs"):
             if getattr(deployment.storage, name) is not None:
-                text = "must be left out in a deployment that only serves: nothing mounts it"
-                yield Problem(("storage", name), text)
+                yield Problem(("storage", name), "must be left out where nothing trains: nothing mounts it")
 
 
 def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
