@@ -13,6 +13,7 @@ from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.monitoring.spec import AlarmOverride
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
@@ -21,6 +22,10 @@ from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
 from cdk_trainyard.storage.spec import BucketsSpec, ExistingBucket, LustreSpec, OpenZfs
+
+BOUNDARY = (
+    "an app of CDK gives one to every role by '@aws-cdk/core:permissionsBoundary' in its context, as cdk.json has it"
+)
 
 
 def sections(spec: type, orchestrator: str) -> Iterator[type]:
@@ -217,6 +222,37 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "efs",
             "EFS is mounted by parallelcluster alone, with 'efs' in 'shared_storage' of 'cluster'",
         ),
+        (DeploymentSpec, "fleet", "use 'orchestrator', fleet, with these keys in 'cluster'"),
+        (DeploymentSpec, "location", "use 'region'"),
+        (
+            DeploymentSpec,
+            "kms_key",
+            "keys of yours are named where they encrypt, as 'key_arn' of 'lustre' and 'buckets' in 'storage'",
+        ),
+        (
+            DeploymentSpec,
+            "PermissionsBoundary",
+            f"with parallelcluster it is 'permissions_boundary_arn' in 'iam' of 'cluster'; {BOUNDARY}",
+        ),
+        (HyperPodSpec, "permissions_boundary", BOUNDARY),
+        (FleetSpec, "permissions_boundary", BOUNDARY),
+        (FleetSpec, "use_spot preemptible", "use 'capacity', spot"),
+        (FleetSpec, "hyperthreading", "use 'threads_per_core', 1 for false and 2 for true"),
+        (FleetSpec, "envs", "what jobs find in their environment is said where they are started; leave it out"),
+        (InstanceGroup, "volume_kms_key", "use 'volumes' with 'key_arn'"),
+        (InstanceGroup, "reservation_id", "HyperPod takes none of EC2's reservations; use 'training_plan_arn'"),
+        (ParallelClusterSpec, "partitions", "use 'queues'"),
+        (Queue, "machine_type", "use 'compute' with 'instance_type'"),
+        (Queue, "walltime", "use 'slurm' with MaxTime"),
+        (ComputeResource, "max_workers", "use 'max_count'"),
+        (NetworkSpec, "ip_addresses", "use 'cidr'"),
+        (NetworkSpec, "NatGateways", "use 'nat': none for 0, one for 1 or per-zone for more"),
+        (
+            NetworkSpec,
+            "flow_logs",
+            "use 'flow_logs_retention_days', 0 for none; they have 'flow_logs_key_arn', too",
+        ),
+        (ExistingNetworkSpec, "private_subnets", "use 'service_subnets'"),
         (FleetSpec, "root_block_device disk", "use 'volume_gib'"),
         (FleetSpec, "nodes replicas", "use 'count'"),
         (FleetSpec, "MarketType", "use 'capacity'"),
