@@ -113,8 +113,8 @@ def test_metrics_need_the_projects_own_scripts(stack: Stack, build: Build) -> No
         build(metrics=metrics(stack))
     [says] = raised.value.problems
     assert says.endswith(
-        "give 'lifecycle' of the cluster, or of a group that has one, 'on_create' on_create.sh or 'on_init_complete' "
-        "on_init_complete.sh of the project"
+        "; none runs a script: give 'lifecycle' of the cluster, or of a group that has one, 'on_create' on_create.sh "
+        "or 'on_init_complete' on_init_complete.sh of the project"
     )
 
 

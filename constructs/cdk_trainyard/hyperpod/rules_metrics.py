@@ -20,7 +20,9 @@ def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         return
     others = [shown(group.name) for group in cluster.groups if not group.lifecycle.is_own]
     if others:
-        text = f"needs the project's own scripts on every group, which set exporters up; {', '.join(others)} run others"
+        none = all(group.lifecycle.script is None for group in cluster.groups)
+        got = "none runs a script" if none else f"{', '.join(others)} run none of them"
+        text = f"needs the project's own scripts on every group, which set exporters up; {got}"
         scripts = "'on_create' on_create.sh or 'on_init_complete' on_init_complete.sh of the project"
         yield Problem(at, f"{text}: give {option('lifecycle')} of the cluster, or of a group that has one, {scripts}")
     if cluster.spec.multi_head is not None and not unresolved(cluster.spec.multi_head):
