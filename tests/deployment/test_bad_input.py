@@ -229,6 +229,21 @@ AT_LOAD = [
         "5:28: 'network.public_zones[1]' must be text, got 5; put it in quotes: \"5\"",
     ),
     row(
+        "a number of NAT gateways",
+        [("zone: use1-az4", "zone: use1-az4\n  nat: 0")],
+        "5:8: 'network.nat' must be one, per-zone or none, got 0; write none",
+    ),
+    row(
+        "a Region of Google's",
+        [("region: us-east-1", "region: europe-west4")],
+        "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'europe-west4'",
+    ),
+    row(
+        "Spot by Google's word",
+        [("count: 4", "count: 4\n      capacity: preemptible")],
+        "19:17: 'cluster.groups.workers.capacity' must be on-demand, spot or capacity-block, got 'preemptible'; use 'spot'",
+    ),
+    row(
         "a truth value where a bucket of yours is named",
         [
             (
@@ -300,7 +315,7 @@ AT_LOAD = [
     row(
         "a Region without HyperPod, whatever the cluster is",
         [(GOOD[GOOD.index("cluster:") :], "cluster:\n"), ("us-east-1", "us-gov-west-1"), ("use1-az4", "usgw1-az1")],
-        "2:9: 'region' must be a Region where CloudFormation makes HyperPod clusters (as of 2026-10-20), got 'us-gov-west-1'; it does in none of the partition aws-us-gov",
+        "2:9: 'region' must be a Region where CloudFormation makes HyperPod clusters (as of 2026-10-20), got 'us-gov-west-1'; it does in none of the partition aws-us-gov; use ParallelCluster or a fleet",
         "9:9: 'cluster' has no value; write one, or remove the key",
     ),
     row(

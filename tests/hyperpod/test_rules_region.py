@@ -34,8 +34,8 @@ def cluster(region: str, **changes: Any) -> HyperPodCluster:
     [
         ("me-central-1", "mec1-az1", "use ap-northeast-1, ap-northeast-2, "),
         ("eu-west-3", "euw3-az1", "use eu-central-1, eu-north-1, eu-south-2, "),
-        ("cn-north-1", "cnn1-az1", "it does in none of the partition aws-cn"),
-        ("us-gov-west-1", "usgw1-az1", "it does in none of the partition aws-us-gov"),
+        ("cn-north-1", "cnn1-az1", "it does in none of the partition aws-cn; use ParallelCluster or a fleet"),
+        ("us-gov-west-1", "usgw1-az1", "it does in none of the partition aws-us-gov; use ParallelCluster or a fleet"),
     ],
 )
 def test_a_region_without_clusters_is_refused(

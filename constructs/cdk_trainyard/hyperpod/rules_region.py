@@ -23,7 +23,8 @@ def region_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     partition = Environment(region=region).partition
     others = [each for each in known["with"] if Environment(region=each).partition == partition]
     others.sort(key=lambda each: each.partition("-")[0] != region.partition("-")[0])  # its own continent's first
-    remedy = f"use {either(others)}" if others else f"it does in none of the partition {partition}"
+    nowhere = f"it does in none of the partition {partition}; use ParallelCluster or a fleet"
+    remedy = f"use {either(others)}" if others else nowhere
     text = f"must be a Region where CloudFormation makes HyperPod clusters (as of {known['date']}), got {shown(region)}"
     yield Problem(("region",), f"{text}; {remedy}")
 

@@ -1,5 +1,6 @@
 """What a text must be that names an instance type: a kind of `cdk_trainyard.options`, and how instances are bought."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
 from typing import Any, Final
@@ -19,7 +20,7 @@ class UsageClass(StrEnum):
     """At the Spot rate, until EC2 takes them back with two minutes' notice."""
     CAPACITY_BLOCK = "capacity-block"
     """From a capacity block for ML, paid in advance for a span of days."""
-    FORMER_VALUES = nonmember({"OnDemand": "use 'on-demand'", "Spot": "use 'spot'"})
+    FORMER_VALUES = nonmember({"OnDemand": "use 'on-demand'", "Spot": "use 'spot'", "preemptible": "use 'spot'"})
 
 
 LARGEST_BLOCK: Final = 64
@@ -47,6 +48,8 @@ class InstanceTypeName:
         return {"examples": [self.example]}
 
 
+_OF_OTHERS = re.compile(r"[a-z]+-[a-z]+\d{1,2}")
+"""Names of Regions as Google Cloud has them, ``europe-west4``, of which letters say nothing about AWS's."""
 _ISOLATED = ("us-iso", "eu-iso", "eusc-")
 """Beginnings of the names of Regions that no public list has whole."""
 
@@ -60,9 +63,14 @@ class RegionName:
         known = regions()
         if value in known or value.startswith(_ISOLATED):
             return None
-        hint = did_you_mean(value, known)
+        hint = "" if _OF_OTHERS.fullmatch(value) and value not in map(_closed, known) else did_you_mean(value, known)
         return Flaw(f"must be a Region (as of {catalogue_date()}), as us-east-1", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return an example."""
         return {"examples": ["us-east-1"]}
+
+
+def _closed(region: str) -> str:
+    """Return the name of a Region without the hyphen before its number, which is easily left out."""
+    return "".join(region.rsplit("-", 1))

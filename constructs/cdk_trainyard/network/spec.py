@@ -71,7 +71,7 @@ SecurityGroupId = Annotated[str, resource_id("sg", "a security group")]
 class Nat(StrEnum):
     """NAT gateways of a network: each costs by the hour and by the gigabyte."""
 
-    FORMER_VALUES = nonmember({"true": "write one, or per-zone"})
+    FORMER_VALUES = nonmember({"0": "write none", "1": "write one", "true": "write one, or per-zone"})
 
     ONE = "one"
     """One, in the accelerator subnet's zone: the nodes' traffic stays in the zone, other zones share it."""

@@ -30,7 +30,7 @@ def instead(wanted: type[Enum], data: Any) -> str:
     """
     words = spellings(wanted)
     former: Mapping[str, str] = getattr(wanted, _FORMER_VALUES, {})
-    said = switch(data) or (data if isinstance(data, str) else "")
+    said = switch(data) or (str(data) if isinstance(data, str | int) else "")
     if said in former:
         return f"; {former[said]}"
     meant = [word for word, member in words.items() if type(data) is int and member.value == data]
