@@ -35,6 +35,11 @@ AT_LOAD = [
         "9:1: 'cluster.image.dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is",
     ),
     row(
+        "an AMI where a Deep Learning AMI is named",
+        [(IMAGE, "dlami: ami-0123456789abcdef0")],
+        "13:12: 'cluster.image.dlami' must be the name of a Deep Learning AMI, got 'ami-0123456789abcdef0'; use 'ami_id' for an AMI by its id",
+    ),
+    row(
         "an image that is built without a driver",
         [(IMAGE, "build: {base: ubuntu-24.04}")],
         "12:3: 'cluster.image' must be one with drivers for the A100 devices of p4d.24xlarge, got 'the image built on ubuntu-24.04' for no accelerators; give its 'build' a base with them, or 'families' [p4d] and 'nvidia_branch' or 'commands' that install them",

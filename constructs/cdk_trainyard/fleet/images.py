@@ -46,6 +46,9 @@ class DlamiName:
 
     def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
+        if value.startswith("ami-"):
+            must, remedy = "must be the name of a Deep Learning AMI", f"; use {option('ami_id')} for an AMI by its id"
+            return Flaw(must, got=shown(value), remedy=remedy)
         return _unknown(value, f"a newer one is taken by {option('parameter')}")
 
     def schema(self) -> dict[str, Any]:
