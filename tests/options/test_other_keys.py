@@ -109,6 +109,7 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         ),
         (LustreSpec, "StorageType", "use 'storage' for SSD, HDD or INTELLIGENT_TIERING; FsxLustre is left out"),
         (LustreSpec, "FsxLustreSettings", "leave it out; its keys stand here"),
+        (LustreSpec, "retain", "use 'removal_policy', RETAIN for true and DESTROY for false"),
         (LustreSpec, "Name", "it has none here; leave it out"),
         (
             LustreSpec,
