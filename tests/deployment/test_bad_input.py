@@ -229,6 +229,11 @@ AT_LOAD = [
         "5:28: 'network.public_zones[1]' must be text, got 5; put it in quotes: \"5\"",
     ),
     row(
+        "a list with the comma of Arabic",
+        [("zone: use1-az4", "zone: use1-az4\n  public_zones: [use1-az4\u060c use1-az6]")],
+        "5:18: 'network.public_zones[0]' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got 'use1-az4\u060c use1-az6'; '\u060c' is U+060C (ARABIC COMMA); write ','",
+    ),
+    row(
         "a number of NAT gateways",
         [("zone: use1-az4", "zone: use1-az4\n  nat: 0")],
         "5:8: 'network.nat' must be one, per-zone or none, got 0; write none",

@@ -25,7 +25,8 @@ EN_DASH = "\u2013"
 QUOTE_ALL = "put all of it in quotes"
 ALL_OF_IT = f"ends where that is closed; {QUOTE_ALL}"
 TOO_MUCH = "a ',' stands only between values in brackets; remove it, and write each key on a line of its own"
-NO_FUNCTIONS = "put text in quotes, and write what a function of CloudFormation would give"
+NO_FUNCTIONS = "write what the function of CloudFormation would give"
+NO_TAGS = "write the value itself, and text that begins with '!' in quotes"
 ONE_PAIR = "put all of it into one pair of quotes"
 
 FENCE = "this is a fence of Markdown; leave"
@@ -188,6 +189,7 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: {b\uff1a c\uff0c d: 1, e: f: g}\n", "1:6", WIDE_COLON),
         ("a: {b: c\uff0c d: 1}\n", "1:9", "'\uff0c' is U+FF0C (FULLWIDTH COMMA); write ','"),
         ("a: {b: c\u3001d: 1}\n", "1:9", "'\u3001' is U+3001 (IDEOGRAPHIC COMMA); write ','"),
+        ("a: {b: c\u060c d: 1}\n", "1:9", "'\u060c' is U+060C (ARABIC COMMA); write ','"),
         ("a: \uff5bb: c, d: 1\uff5d\n", "1:4", "'\uff5b' is U+FF5B (FULLWIDTH LEFT CURLY BRACKET); write '{'"),
         ("a:\n  - \uff5bb: c, d: 1\uff5d\n", "2:5", "'\uff5b' is U+FF5B (FULLWIDTH LEFT CURLY BRACKET); write '{'"),
         ("a: [b, c\uff3d\n", "1:9", "'\uff3d' is U+FF3D (FULLWIDTH RIGHT SQUARE BRACKET); write ']'"),
@@ -246,12 +248,17 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         (
             "a: !!python/name:os.system x\n",
             "1:4",
-            f"'a' must be a value without a tag, got !!python/name:os.system; {NO_FUNCTIONS}",
+            f"'a' must be a value without a tag, got !!python/name:os.system; {NO_TAGS}",
         ),
         ("a: !Ref x\n", "1:4", f"'a' must be a value without a tag, got !Ref; {NO_FUNCTIONS}"),
         ("a:\n  - !Sub [b, {}]\n", "2:5", f"'a[0]' must be a value without a tag, got !Sub; {NO_FUNCTIONS}"),
-        ("a: !b {c: 1}\n", "1:4", f"'a' must be a value without a tag, got !b; {NO_FUNCTIONS}"),
-        ("a: !!int x\n", "1:4", f"'a' must be a value without a tag, got !!int; {NO_FUNCTIONS}"),
+        ("a: !b {c: 1}\n", "1:4", f"'a' must be a value without a tag, got !b; {NO_TAGS}"),
+        ("a: !!int x\n", "1:4", f"'a' must be a value without a tag, got !!int; {NO_TAGS}"),
+        (
+            "a: !include b.yaml\n",
+            "1:4",
+            "'a' must be a value without a tag, got !include; files are not included, write what is in it",
+        ),
         ("a: 1\nb: 1\na: 2\n", "3:1", "'a' is given twice, first in line 1; remove one"),
         (
             f"a:\n  {EN_DASH} b: 1\n  {EN_DASH} b: 1\n",

@@ -80,6 +80,12 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
             None,
         ),
         (InstanceGroup, "role\uff1a", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", "role"),
+        (
+            InstanceGroup,
+            "\u3000\u3000role",
+            "; U+3000 (IDEOGRAPHIC SPACE) is no blank to the file's reader; write spaces",
+            "role",
+        ),
         (InstanceGroup, "a\uff1a b\uff0c c", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", None),
     ],
 )

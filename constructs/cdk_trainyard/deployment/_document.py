@@ -31,7 +31,13 @@ _TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 """What Python makes no number of, wherever a rule asks for one."""
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
-_WITHOUT_A_TAG: Final = "put text in quotes, and write what a function of CloudFormation would give"
+_WITHOUT_A_TAG: Final = "write the value itself, and text that begins with '!' in quotes"
+_TAGS: Final = {
+    r"!include.*": "files are not included, write what is in it",
+    r"!(Ref|Sub|GetAtt|ImportValue|Join|Select|Split|FindInMap|If|Base64|GetAZs|Cidr|Transform)": (
+        "write what the function of CloudFormation would give"
+    ),
+}
 _NO_TEMPLATE: Final = "nothing is put in its place, write the value itself"
 _UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
 
@@ -339,7 +345,8 @@ class _Reader:
 
     def _tagged(self, node: yaml.Node, path: KeyPath) -> Unknown:
         tag = node.tag.replace(_TAG, "!!")
-        text = f"must be a value without a tag, got {tag}; {_WITHOUT_A_TAG}"
+        remedy = next((text for form, text in _TAGS.items() if re.fullmatch(form, tag)), _WITHOUT_A_TAG)
+        text = f"must be a value without a tag, got {tag}; {remedy}"
         self._report(path, node, f"'{dotted(path)}' {text}")
         return Unknown()
 

@@ -66,7 +66,7 @@ _WIDE: Final = tuple(
     for pattern in (
         r"(?:^[ -]*|[\[{\uff3b\uff5b,\uff0c]\s*)[\w.-]+\s*(\uff1a)",
         r"(?:^[ -]*|[:\uff1a]\s+|[\[{,]\s*)([\uff3b\uff5b])",
-        r"[\[{\uff3b\uff5b][^\]}\uff3d\uff5d]{0,400}?([\u3001\uff0c])\s*[\w-]+\s*[:\uff1a]",
+        r"[\[{\uff3b\uff5b][^\]}\uff3d\uff5d]{0,400}?([\u060c\u061b\u3001\uff0c])\s*[\w-]+\s*[:\uff1a]",
         r"[\[{][^\]}]{0,400}([\uff3d\uff5d])",
     )
 )

@@ -12,20 +12,24 @@ _ITEM: Final = re.compile(
 )
 """How items of a list begin elsewhere: with a blank too few, with the dashes of word processors, or with bullets."""
 WIDE_COLON: Final = "\uff1a"
-_WIDE: Final = "[\u3001\uff0c\uff1a\uff3b\uff3d\uff5b\uff5d]"
-"""YAML's signs as East Asian writing has them (Unicode Standard, "Halfwidth and Fullwidth Forms"), and its comma."""
+_WIDE: Final = "[\u060c\u061b\u3001\uff0c\uff1a\uff3b\uff3d\uff5b\uff5d]"
+"""YAML's signs as East Asian writing has them (Unicode Standard, "Halfwidth and Fullwidth Forms"), its comma, and those
+of Arabic writing."""
+_COMMAS: Final = "\u060c\u061b\u3001"
 
 
 def wide(text: str) -> str:
-    """Return what the first sign of East Asian writing is that YAML has another for; nothing where there is none.
+    """Return what the first sign of another writing is that YAML has another for; nothing where there is none.
 
     Args:
         text: The text.
     """
+    if text[:1] in {"\u00a0", "\u3000"}:
+        return f"U+{ord(text[0]):04X} ({name(text[0])}) is no blank to the file's reader; write spaces"
     found = re.search(_WIDE, text)
     if found is None:
         return ""
-    sign = "," if found[0] == "\u3001" else normalize("NFKC", found[0])
+    sign = "," if found[0] in _COMMAS else normalize("NFKC", found[0])
     return f"'{found[0]}' is U+{ord(found[0]):04X} ({name(found[0])}); write '{': ' if sign == ':' else sign}'"
 
 
