@@ -164,7 +164,7 @@ def registry_account(region: str) -> str | None:
 
 def gpu_repositories() -> frozenset[str]:
     """Return repositories that are documented to have images for GPUs, but for those with ``neuron`` in their tags."""
-    return frozenset(row["repository"] for row in load("serving", "gpu_images")["images"])
+    return frozenset(row["image"] for row in load("serving", "gpu_images")["images"])
 
 
 def hosts_for(image: EngineImage) -> Sequence[HostImage]:
