@@ -133,6 +133,11 @@ class ResolvedCluster:
     groups: tuple[ResolvedGroup, ...]
 
     @property
+    def has_multi_head(self) -> bool:
+        """Whether the legacy topology's multi-head block is said, as far as that is known."""
+        return self.spec.multi_head is not None and not unresolved(self.spec.multi_head)
+
+    @property
     def is_whole(self) -> bool:
         """Whether every group has the right form, so that the groups can be judged together."""
         spec = self.spec

@@ -160,7 +160,7 @@ def password_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         text = f"must be left out beside {option('role')}: only roles that are made have the policy, and none is"
         yield Problem(("aws_managed_policy",), text)
     served = any(group.spec.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
-    databases = cluster.facts.accounting or (spec.multi_head is not None and not unresolved(spec.multi_head))
+    databases = cluster.facts.accounting or cluster.has_multi_head
     if spec.role is not None and spec.controller_role is None and databases and served:
         text = f"must have {option('controller_role')} beside it when there is an accounting database; {_ONE_FOR_ALL}"
         yield Problem(("role",), text)
@@ -175,7 +175,7 @@ def _are_one(role: Any, other: Any) -> bool:
 
 def controller_count_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that there is one controller node; several only with the legacy topology's multi-head block."""
-    several = cluster.spec.multi_head is not None and not unresolved(cluster.spec.multi_head)
+    several = cluster.has_multi_head
     if several and not cluster.legacy and not unresolved(cluster.spec.topology):
         yield Problem(("multi_head",), f"needs {option('topology')} {_LEGACY}")
     for group in cluster.of_role(GroupRole.CONTROLLER):

@@ -25,7 +25,7 @@ def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         text = f"needs the project's own scripts on every group, which set exporters up; {got}"
         scripts = "'on_create' on_create.sh or 'on_init_complete' on_init_complete.sh of the project"
         yield Problem(at, f"{text}: give {option('lifecycle')} of the cluster, or of a group that has one, {scripts}")
-    if cluster.spec.multi_head is not None and not unresolved(cluster.spec.multi_head):
+    if cluster.has_multi_head:
         yield Problem(at, f"must be left out with {option('multi_head')}: each controller would write every sample")
     yield from scrape_problems(seconds)
     yield from elsewhere_problems(cluster.facts.exporters, "the cluster's 'node_setup' says what its nodes run")
