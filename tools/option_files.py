@@ -1,8 +1,9 @@
 """Count the files that one option touches: those by hand in which its name stands.
 
 ``python -m tools.option_files storage.capacity_gib`` prints them. Not counted is what is made from the specification
-(the file's schema and reference, keywords of constructors, snapshots), deployment files, which use the option, and what
-stands by the same name in files of another room.
+(the file's schema and reference, keywords of constructors, snapshots), deployment files, which use the option, what
+stands by the same name in files of another room, and the table of what other tools call options, which a new option can
+do without.
 """
 
 import argparse
@@ -17,7 +18,9 @@ from tools.keywords import PACKAGE, ROOT, by_hand
 
 TOPS: Final = ("constructs", "stacks", "tools", "tests", "docs")
 _TEXTS: Final = {".json", ".md", ".py", ".sh"}
-_NOT_COUNTED: Final = {"__snapshots__", "__pycache__", "deployment.schema.json", "test_option_files.py"}
+_HINTS: Final = {"other_keys.json", "test_other_keys.py"}
+"""What other tools call an option, for who writes their word: an option is whole without, and most have none."""
+_NOT_COUNTED: Final = {"__snapshots__", "__pycache__", "deployment.schema.json", "test_option_files.py"} | _HINTS
 _ABOVE: Final = {"deployment", "options", "review"}
 """Rooms that speak of every other room's options."""
 _CONTRACT: Final = "contract"

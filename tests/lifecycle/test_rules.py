@@ -21,7 +21,7 @@ NO_SECRETS = (
 )
 NO_FILE = "'entry' must be a file at the top of the folder, got '{}'"
 NO_PATH = (
-    "'entry' must be the name of a file at the top of the folder, of 1 to 128 characters and without a path, got {!r}"
+    "'entry' must be the name of a file at the top of the folder, of 1 to 128 characters and without a path, got '{}'"
 )
 NO_LARGE_FILES = (
     "'folder' must hold files of at most 8 MiB, got big with 8.5 MiB; "
