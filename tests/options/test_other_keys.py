@@ -274,6 +274,22 @@ def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (True, "; use 'capacity', spot"),
+        (False, "; it is on-demand without 'capacity'; leave it out"),
+        ("no", "; use 'capacity', spot"),
+    ],
+)
+def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> None:
+    known = keys_of(FleetSpec)
+    assert meaning("useSpot", FleetSpec, (), known=known, whole=(FleetSpec, {}), value=value) == (
+        says,
+        ["capacity"][: value is not False],
+    )
+
+
+@pytest.mark.parametrize(
     ("key", "found"),
     [
         ("KMSKeyId", "kms_key_id"),

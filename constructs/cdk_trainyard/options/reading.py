@@ -257,7 +257,8 @@ class Reader:
             if above and ((*at, above) in self.outdented or has(keys_of(spec)[above].shape, key, data)):
                 self.outdented.setdefault((*at, above), []).append((*at, key))
             whole = self.whole or (spec, data)
-            hint, named = meaning(key, spec, at if self.whole else (), known=known, whole=whole)
+            beside = at if self.whole else ()
+            hint, named = meaning(key, spec, beside, known=known, whole=whole, value=data[key])
             self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
             meant |= set(named[:1]) & (set(known) - data.keys())
         return meant

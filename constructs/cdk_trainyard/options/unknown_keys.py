@@ -42,17 +42,20 @@ def in_snake_case(name: str) -> str:
     return _WORD_BEGINS.sub("_", name).lower()
 
 
-def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whole) -> tuple[str, list[str]]:
+def meaning(
+    key: str, spec: type, at: At, *, known: Collection[str], whole: Whole, value: object = None
+) -> tuple[str, list[str]]:
     """Return what to do about a key, as the end of a sentence, and the keys of the section that it was meant for.
 
     Args:
         key: The key.
         spec: The section's specification.
+        value: What the file has for it.
         at: Where the section stands.
         known: The keys that the section may have.
         whole: What the file is, in which other sections are looked through.
     """
-    if instead := instead_of(key, spec):
+    if instead := instead_of(key, spec, value):
         return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
     found = near(key, known)
     if sign := wide(key):
@@ -87,21 +90,22 @@ def near(key: str, known: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
 
 
-def instead_of(key: str, spec: type) -> str | None:
+def instead_of(key: str, spec: type, value: object = None) -> str | None:
     """Return what to do instead of a key that has another name here, or never will have one.
 
     Args:
         key: The key.
         spec: The section's specification.
+        value: What it says: of a switch that is off, something else may be meant. Default - nothing is known of it.
     """
     if key.startswith(_FOREIGN):
         return COMMENT
     if key.startswith(_EXTENSION):
         return "anchors have no section of their own; put '&…' where it is first used, and leave this out"
     written = in_snake_case(key)
-    tables = (other_keys().get(base.__name__, {}) for base in spec.__mro__)
-    found = (table.get(key) or table.get(written) for table in tables)
-    return next((text for text in found if text), None)
+    forms = (*((f"{written}=false",) if value is False else ()), key, written)
+    tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
+    return next((table[form] for table in tables for form in forms if form in table), None)
 
 
 def _quoted(named: re.Match[str]) -> str:
