@@ -37,6 +37,21 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Warned:
+    """One thing that is taken, and may surprise.
+
+    Attributes:
+        at: The section that it is about.
+        slug: What it is acknowledged by: ``@cdk-trainyard/network:no-nat``.
+        text: What may happen, as whole sentences.
+    """
+
+    at: At
+    slug: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Flaw:
     """What is wrong with a value, which an option may have, an item of a list, or a name.
 

@@ -69,6 +69,25 @@ def test_problems_for_programs(wrong: Path, capsys: pytest.CaptureFixture[str]) 
         assert second["text"].startswith("the file does not exist")
 
 
+def test_what_may_surprise_is_said_where_nothing_is_wrong(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write(edited(("zone: use1-az4\n", "zone: use1-az4\n  cidr: 172.17.0.0/16\n"))).parent)
+    said = "172.17.0.0/16 overlaps 172.17.0.0/16, which Docker takes for its bridge on every node: "
+    assert main(["check", "x.yaml"]) == 0
+    assert capsys.readouterr().out.startswith(f"x.yaml:3:1: warning: {said}")
+    assert main(["check", "--format", "github", "x.yaml"]) == 0
+    assert capsys.readouterr().out.startswith(f"::warning file=x.yaml,line=3,col=1::{said}")
+    assert main(["check", "--json", "x.yaml"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["problems"] == []
+    (warning,) = found["warnings"]
+    assert (warning["line"], warning["warning"]) == (3, "@cdk-trainyard/network:docker-bridge")
+    assert main(["check", "--format", "sarif", "x.yaml"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["level"] == "warning"
+
+
 def test_problems_for_github(wrong: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a,b:c.yaml").write_text("name: 100%\n")
     assert main(["check", "--format", "github", str(wrong), "a,b:c.yaml"]) == 1

@@ -42,6 +42,9 @@ def test_what_is_for_other_stacks_is_not_shown_and_commands_come_last() -> None:
     ]
 
 
+WARNED = {"type": "aws:cdk:warning", "data": "all is lost [ack: @x/y:z]"}
+
+
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cdk that says what the file ``said`` has and fails."""
@@ -93,14 +96,19 @@ def test_nobody_to_ask_is_wrong_usage(name: str, fake: Path, capsys: pytest.Capt
     assert not (fake / "asked").exists()
 
 
-def test_what_was_asked_about_is_what_is_deployed(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The app does not run again, which may say something else by then."""
-    (fake / "cdk").write_text(f'#!/bin/sh\necho "$@" >> {fake}/asked\n')
+def test_what_was_asked_about_is_what_is_deployed(
+    fake: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The app does not run again, which may say something else by then; what it warns of is said."""
+    (fake / "manifest.json").write_text(json.dumps({"artifacts": {"A": {"type": "x", "metadata": {"/A/B": [WARNED]}}}}))
+    write = f'while [ $# -gt 1 ]; do [ "$1" = --output ] && cp {fake}/manifest.json "$2"; shift; done'
+    (fake / "cdk").write_text(f'#!/bin/sh\necho "$@" >> {fake}/asked\n{write}\n')
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.confirm", lambda *_words, **_more: True)
     assert main(["deploy", str(FILE)]) == 0
     diff, deploy = (fake / "asked").read_text().splitlines()
     assert f"--app {diff.rpartition('--output ')[2].split()[0]} " in deploy
+    assert capsys.readouterr().err.splitlines()[-1] == "warning: A/B: all is lost"
 
 
 @pytest.mark.parametrize("name", ["deploy", "diff", "destroy"])

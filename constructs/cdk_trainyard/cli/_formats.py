@@ -12,29 +12,33 @@ _RULE: Final = "deployment-file"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One problem.
+    """One problem, or one warning.
 
     Attributes:
         file: The file.
         line: The line, counted from one. None: the file as a whole.
         column: The column, counted from one.
-        text: What is wrong.
+        text: What is wrong, or may surprise.
+        warning: The id of the warning. None: it is a problem.
     """
 
     file: str
     line: int | None
     column: int | None
     text: str
+    warning: str | None = None
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    """Return a line for each problem: ``file:line:column: text``.
+    """Return a line for each problem, ``file:line:column: text``, and for each warning, with that word.
 
     Args:
-        findings: The problems.
+        findings: The problems and the warnings.
     """
     return "".join(
-        f"{each.file}{f':{each.line}:{each.column}' if each.line else ''}: {each.text}\n" for each in findings
+        f"{each.file}{f':{each.line}:{each.column}' if each.line else ''}: {'warning: ' if each.warning else ''}"
+        f"{each.text}\n"
+        for each in findings
     )
 
 
@@ -42,10 +46,10 @@ def as_github(findings: Sequence[Finding]) -> str:
     """Return GitHub's workflow commands, which become annotations of a pull request.
 
     Args:
-        findings: The problems.
+        findings: The problems and the warnings.
     """
     return "".join(
-        f"::error file={_property(each.file)}"
+        f"::{'warning' if each.warning else 'error'} file={_property(each.file)}"
         f"{f',line={each.line},col={each.column}' if each.line else ''}::{_data(each.text)}\n"
         for each in findings
     )
@@ -60,19 +64,25 @@ def _property(text: str) -> str:
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """Return the problems as data.
+    """Return the problems as data, and the warnings.
 
     Args:
-        findings: The problems.
+        findings: The problems and the warnings.
     """
-    return json.dumps({"problems": [asdict(each) for each in findings]}, indent=2) + "\n"
+    problems = [
+        {name: value for name, value in asdict(each).items() if name != "warning"}
+        for each in findings
+        if not each.warning
+    ]
+    warnings = [asdict(each) for each in findings if each.warning]
+    return json.dumps({"problems": problems, "warnings": warnings}, indent=2) + "\n"
 
 
 def as_sarif(findings: Sequence[Finding]) -> str:
     """Return a SARIF 2.1.0 log of one run.
 
     Args:
-        findings: The problems.
+        findings: The problems and the warnings.
     """
     import cdk_trainyard
 
@@ -93,7 +103,7 @@ def _result(finding: Finding) -> dict[str, Any]:
     return {
         "ruleId": _RULE,
         "ruleIndex": 0,
-        "level": "error",
+        "level": "warning" if finding.warning else "error",
         "message": {"text": finding.text},
         "locations": [{"physicalLocation": place}],
     }

@@ -1,6 +1,7 @@
 """``trainyard check FILE…``: every rule of deployment files, without CDK, Node or AWS."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -25,15 +26,16 @@ from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 def command(files: tuple[Path, ...], form: str) -> int:
     """Check deployment files: every rule, without CDK, Node or AWS.
 
-    What is wrong is said with file, line and column, all mistakes at once.
+    What is wrong is said with file, line and column, all mistakes at once. Where nothing is, what may surprise is
+    said as warnings.
     """
-    wrong = [finding for file in files for finding in findings(file)]
-    click.echo(FORMATS[form](wrong), nl=False)
-    return 1 if wrong else 0
+    found = [finding for file in files for finding in findings(file)]
+    click.echo(FORMATS[form](found), nl=False)
+    return 1 if any(each.warning is None for each in found) else 0
 
 
 def findings(file: Path) -> list[Finding]:
-    """Return what is wrong with a deployment file.
+    """Return what is wrong with a deployment file, or what may surprise where nothing is.
 
     Args:
         file: The file.
@@ -44,7 +46,13 @@ def findings(file: Path) -> list[Finding]:
         return [_finding(file, line) for line in wrong.message.splitlines()]
     if deployment.monitoring and deployment.monitoring.own_alarms and not can_parse():
         click.echo(f"{written(file)}: {UNREAD}", err=True)
-    return []
+    from cdk_trainyard.deployment.warnings import warnings
+
+    found = [
+        (replace(_finding(file, f"{deployment.locate(*each.at)}: {each.text}"), warning=each.slug))
+        for each in warnings(deployment)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _finding(file: Path, line: str) -> Finding:

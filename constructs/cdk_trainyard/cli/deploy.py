@@ -13,6 +13,7 @@ from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._stacks import app_with, listening, synthesized
+from cdk_trainyard.cli._warnings import tell_warnings
 
 _CONNECT: Final = ("ConnectCommand", "SshCommand", "NodesCommand", "ResumeCommand", "CompileCommand", "CallWithCurl")
 """The outputs of stacks that are commands."""
@@ -43,12 +44,12 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
 
 
 def deployed(file: Path, stacks: Sequence[str], *, app: Sequence[str] = (), as_json: bool, verbose: bool) -> None:
-    """Deploy, without a question, and say what exists then.
+    """Deploy, without a question, and say what it warns of, and what exists then.
 
     Args:
         file: The deployment file.
         stacks: Stacks. None of them: every stack.
-        app: The CLI's words for the app. Default: those of the file.
+        app: The CLI's words for the app, the folder of what is synthesized last. Default: those of the file.
         as_json: Whether the outputs are said as JSON.
         verbose: Whether what the CLI says is shown.
 
@@ -58,16 +59,19 @@ def deployed(file: Path, stacks: Sequence[str], *, app: Sequence[str] = (), as_j
     cdk, chosen = _cdk.find(), stacks or ("--all",)
     with scratch_folder() as folder:
         kept = folder / "outputs.json"
+        app = app or (*_cdk.app_words(file), "--output", str(folder / "assembly"))
         words = [
             "deploy",
             *chosen,
-            *(app or _cdk.app_words(file)),
+            *app,
             "--require-approval",
             "never",
             "--outputs-file",
             str(kept),
         ]
         tell(cdk, *words, verbose=verbose, quiet=as_json, resume=f"trainyard deploy {file}")
+        if not verbose:  # else the CLI has shown them
+            tell_warnings(Path(app[-1]))
         outputs = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     click.echo(json.dumps(outputs, indent=2) if as_json else "\n".join(report(outputs)))
 

@@ -12,6 +12,7 @@ from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import make_output
 from cdk_trainyard.cli._progress import working
 from cdk_trainyard.cli._stacks import refuse_unknown
+from cdk_trainyard.cli._warnings import tell_warnings
 
 _STACK = "aws:cloudformation:stack"
 _NONE_MATCHES = "No stacks match the name(s)"
@@ -39,7 +40,7 @@ def command(file: Path, stacks: tuple[str, ...], output: Path, as_json: bool, ve
 
 
 def synthesize(file: Path, output: Path, stacks: tuple[str, ...] = ("*",), *, verbose: bool = False) -> None:
-    """Synthesize stacks of a deployment file.
+    """Synthesize stacks of a deployment file, and say what they warn of.
 
     Args:
         file: The file.
@@ -64,9 +65,7 @@ def synthesize(file: Path, output: Path, stacks: tuple[str, ...] = ("*",), *, ve
         if any(_NONE_MATCHES in line for line in done.lines):
             refuse_unknown(stacks, [*written(output)])
         raise Wrong("\n".join(done.lines))
-    for line in done.lines:
-        if "[Warning" in line:
-            click.echo(line, err=True)
+    tell_warnings(output)
 
 
 def written(output: Path) -> dict[str, Any]:

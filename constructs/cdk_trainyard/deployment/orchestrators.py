@@ -33,6 +33,8 @@ class Orchestrator:
         holds: What the stack of the cluster holds, for its description.
         service_addresses: Of a `Deployment`, returns how many addresses its nodes take that are in service subnets
             alone. Default - none are.
+        warnings: Of a `Deployment` in which nothing is wrong, yields what may surprise about its cluster, as
+            `cdk_trainyard.problems.Warned`. Imports nothing of CDK. Default - nothing does.
     """
 
     section: str
@@ -41,6 +43,7 @@ class Orchestrator:
     build: str
     holds: str
     service_addresses: str | None = None
+    warnings: str | None = None
 
     @property
     def spec(self) -> type:
@@ -69,6 +72,7 @@ def _own(room: str, section: str, holds: str, **more: str) -> Orchestrator:
         problems=f"{inside}.rules:cluster_problems",
         needs=f"{inside}.needs:cluster_needs",
         build=f"{inside}.build:cluster",
+        warnings=f"{inside}.rules:cluster_warnings",
         holds=holds,
         **{name: f"{inside}.{at}" for name, at in more.items()},
     )

@@ -110,7 +110,8 @@ def job_hooks_left_out(cluster: ResolvedCluster) -> Warnings:
 
 def node_setup_unheeded(cluster: ResolvedCluster) -> Warnings:
     """Groups with scripts of a folder of their own, beside groups whose scripts heed ``node_setup``."""
-    setup, others = cluster.spec.node_setup, [one for one in cluster.groups if one.lifecycle.scripts is not None]
+    scripted = [group for group in cluster.groups if group.lifecycle.script is not None]
+    setup, others = cluster.spec.node_setup, [group for group in scripted if not group.lifecycle.is_own]
     if cluster.runs_own_scripts and setup is not None and others:
         yield (
             f"'node_setup' does nothing in {', '.join(repr(group.name) for group in others)}, whose scripts are of "

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Network
 from typing import Final, cast
 
 from aws_cdk import Annotations, CfnTag
@@ -23,10 +22,11 @@ from cdk_trainyard.network.flow_logs import FlowLogs
 from cdk_trainyard.network.rules import is_local, layout_request, network_problems
 from cdk_trainyard.network.rules_existing import accelerator_subnet_problems, existing_network_problems
 from cdk_trainyard.network.rules_resources import s3_statement_problems
-from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
+from cdk_trainyard.network.spec import Endpoint, ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
 from cdk_trainyard.network.subnets import SERVICE, add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
+from cdk_trainyard.network.warnings import WARNINGS
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import At
 from cdk_trainyard.surroundings import known, surroundings
@@ -42,7 +42,6 @@ _OPEN_DEFAULT_GROUP = {
         "asked for with 'restrict_default_security_group': the account closes it, or something uses it"
     )
 }
-_DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
 
 
 class Network(Construct):
@@ -156,7 +155,9 @@ class TrainingNetwork(Network):
         spec = provisional(spec, judge.environment.region)
         zone, cidr, secondary_cidr = spec.zone, spec.cidr, spec.secondary_cidr
         request = cast("LayoutRequest", layout_request(spec))
-        self._warn(request, spec)
+        for slug, warning in WARNINGS.items():
+            for text in warning(spec):
+                Annotations.of(self).add_warning_v2(f"@cdk-trainyard/network:{slug}", text)
         layout = plan_subnets(request)
         vpc = self._define_vpc(cidr)
         subnets = define_subnets(self, vpc, request, layout)
@@ -249,35 +250,6 @@ class TrainingNetwork(Network):
             acknowledge(vpc, _NO_FLOW_LOGS)
             return None
         return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group
-
-    def _warn(self, request: LayoutRequest, spec: NetworkSpec) -> None:
-        """Say what may go wrong.
-
-        Sources: AWS Local Zones user guide, "NAT gateway connection in Local Zones" (read 2026-11-28), and the answer
-        of EC2 in aws-ia/terraform-aws-eks-blueprints#1095 (2022-10-27).
-        """
-        annotations = Annotations.of(self)
-        for block in (request.cidr, request.secondary_cidr):
-            if block is not None and block.overlaps(_DOCKER_BRIDGE):
-                annotations.add_warning_v2(
-                    "@cdk-trainyard/network:docker-bridge",
-                    f"{block} overlaps {_DOCKER_BRIDGE}, which Docker takes for its bridge on every node: what has an "
-                    f"address there cannot be reached from the nodes; use another block",
-                )
-        if spec.has_nat and not dummy(spec.zone) and is_local(spec.zone):
-            annotations.add_warning_v2(
-                "@cdk-trainyard/network:nat-in-local-zone",
-                f"the NAT gateway stands in the Local Zone {spec.zone}, and not every Local Zone has them: where AWS "
-                "Local Zones features lists none, the network cannot be made (NotAvailableInZone); use 'nat' none, or "
-                "a network of yours, whose route may lead to a gateway in the Region",
-            )
-        missing = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in spec.interface_endpoints]
-        if not spec.has_nat and missing:
-            annotations.add_warning_v2(
-                "@cdk-trainyard/network:no-nat",
-                f"without NAT the nodes reach S3 and 'interface_endpoints' alone; HyperPod nodes use "
-                f"{', '.join(missing)} too (HYPERPOD_ENDPOINTS), and containers {Endpoint.ECR_API}, {Endpoint.ECR_DKR}",
-            )
 
 
 _KEYWORDS: Final[Mapping[At, At]] = {

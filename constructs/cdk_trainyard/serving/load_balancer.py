@@ -35,6 +35,7 @@ from cdk_trainyard.serving.spec_load_balancer import (
     LoadBalancerSpec,
 )
 from cdk_trainyard.serving.subnets import block_of, room_problems, zone_of
+from cdk_trainyard.serving.warnings import load_balancer_warnings
 from cdk_trainyard.serving.web_acl import PromptWebAcl
 from cdk_trainyard.storage import BucketPurpose, TrainingBucket
 from cdk_trainyard.surroundings import known, surroundings
@@ -151,7 +152,8 @@ class InferenceLoadBalancer(Construct):
             ],
         )
         self._spec, self._service, self.concurrency = spec, service, concurrency
-        self._warn()
+        for slug, text in load_balancer_warnings(spec):
+            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
         self._security_group = self._define_security_group(
             [_ANYBODY if public else str(block)] if clients is None else clients
         )
@@ -300,19 +302,6 @@ class InferenceLoadBalancer(Construct):
         return rule
 
     # ---------------------------------------------------------------- what is said about it
-    def _warn(self) -> None:
-        annotations = Annotations.of(self)
-        if self._spec.plain_http:
-            annotations.add_warning_v2(
-                "@cdk-trainyard/serving:plain-http",
-                "'plain_http': prompts, answers and keys can be read and changed on their way to the load balancer",
-            )
-        if self._spec.authentication.kind is AuthenticationKind.NONE:
-            annotations.add_warning_v2(
-                "@cdk-trainyard/serving:no-authentication",
-                "whoever reaches the load balancer can use the model: 'clients' alone says who that is",
-            )
-
     def _acknowledge(self, *, has_acl: bool) -> None:
         deletable = {} if self._spec.deletion_protection else _DELETABLE
         acknowledge(main_resource(self.load_balancer), {**deletable, **({} if has_acl else _NO_ACL)})

@@ -45,7 +45,7 @@ from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ScalingMetric, ServiceScaling, ServiceSpec, ServingHosts
 from cdk_trainyard.serving.subnets import room_problems
 from cdk_trainyard.serving.task import InferenceTask, TaskPlan
-from cdk_trainyard.serving.warnings import no_route_to_internet, zone_without_type
+from cdk_trainyard.serving.warnings import placed_warnings
 from cdk_trainyard.surroundings import surroundings
 
 _GROUP_TAG = "aws:autoscaling:groupName"
@@ -366,19 +366,11 @@ class InferenceService(Construct):
         return service
 
     def _warn(self, *, own_subnets: bool) -> None:
-        annotations, network = Annotations.of(self), self.network
+        network = self.network
         zones = [each.availability_zone for each in self.subnets] if own_subnets else network.service_zones
-        known = InstanceType.of(self.spec.hosts.instance_type)
-        for text in zone_without_type(known, zones or [network.zone], Stack.of(self).region):
-            annotations.add_warning_v2("@cdk-trainyard/serving:zone-without-type", text)
-        for text in no_route_to_internet(has_nat=network.has_nat):
-            annotations.add_warning_v2("@cdk-trainyard/serving:no-way-out", text)
-        if self.spec.hosts.protect:
-            annotations.add_warning_v2(
-                "@cdk-trainyard/serving:protected-hosts",
-                "'protect' leaves hosts protected when the stack is deleted; the deletion then waits until "
-                "somebody takes the protection away (aws/aws-cdk issue 18179)",
-            )
+        region, has_nat = Stack.of(self).region, network.has_nat
+        for slug, text in placed_warnings(self.spec.hosts, zones or [network.zone], region, has_nat=has_nat):
+            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
 
 
 def _described(service: InferenceService) -> list[Permission]:

@@ -3,13 +3,51 @@
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind, LoadBalancerSpec
+from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 
+Warnings = Iterator[tuple[str, str]]
+"""Each with its id, which is API."""
 
-def zone_without_type(known: InstanceType, zones: Sequence[str | None], region: str) -> Iterator[str]:
+
+def placed_warnings(hosts: ServingHosts, zones: Sequence[str | None], region: str | None, *, has_nat: bool) -> Warnings:
+    """Yield what may surprise about hosts, where they stand.
+
+    Args:
+        hosts: The hosts.
+        zones: Zones of their subnets. None for one that is not known.
+        region: The Region. None: not known.
+        has_nat: Whether they reach the internet.
+    """
+    known = InstanceType.of(hosts.instance_type)
+    yield from (("zone-without-type", text) for text in zone_without_type(known, zones, region))
+    yield from (("no-way-out", text) for text in no_route_to_internet(has_nat=has_nat))
+    if hosts.protect:
+        text = (
+            "'protect' leaves hosts protected when the stack is deleted; the deletion then waits until somebody takes "
+        )
+        yield "protected-hosts", f"{text}the protection away (aws/aws-cdk issue 18179)"
+
+
+def load_balancer_warnings(spec: LoadBalancerSpec) -> Warnings:
+    """Yield what may surprise about the way in.
+
+    Args:
+        spec: The load balancer.
+    """
+    if spec.plain_http:
+        text = "'plain_http': prompts, answers and keys can be read and changed on their way to the load balancer"
+        yield "plain-http", text
+    if spec.authentication.kind is AuthenticationKind.NONE:
+        text = "whoever reaches the load balancer can use the model: 'clients' alone says who that is"
+        yield "no-authentication", text
+
+
+def zone_without_type(known: InstanceType, zones: Sequence[str | None], region: str | None) -> Iterator[str]:
     """Hosts in a zone that is not known to offer their type; the data have a date, so this is no error."""
     named = [zone for zone in zones if zone is not None and not unresolved(zone)]
-    if not unresolved(region) and (warning := known.offer_warning(region, named)):
+    if region is not None and not unresolved(region) and (warning := known.offer_warning(region, named)):
         yield warning
 
 

@@ -115,10 +115,9 @@ class LustreFileSystem(Lustre):
         spec = resolve_lustre(judge.judged(given(LustreSpec, locals())))
         place = place_problems(network, subnet)
         raise_problems(self, [*place, *judge.problems, *rules.lustre_problems(spec)])
-        for warning in rules.region_warnings(spec, judge.environment.region):
-            Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
-        for warning in rules.squash_warnings(spec.root_squash, network.accelerator_cidr if network else None):
-            Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:root-squash", warning)
+        cidr = network.accelerator_cidr if network else None
+        for slug, text in rules.lustre_warnings(spec, judge.environment.region, cidr):
+            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/storage:{slug}", text)
 
         self.security_group = EfaSecurityGroup.of(security_group)
         self.subnet = subnet or _subnet_of(network)

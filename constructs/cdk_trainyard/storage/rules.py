@@ -287,6 +287,18 @@ def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
             yield Problem(("root_squash", "no_squash_nids", index), text)
 
 
+def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> Iterator[tuple[str, str]]:
+    """Yield what may go wrong with a new file system without being wrong, by the id of the warning.
+
+    Args:
+        spec: The file system, resolved.
+        region: The Region. None: not known.
+        cidr: The block of the nodes' subnet. None: not known.
+    """
+    yield from (("deployment-region", text) for text in region_warnings(spec, region))
+    yield from (("root-squash", text) for text in squash_warnings(spec.root_squash, cidr))
+
+
 def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:
     """Say when root is squashed on every node: one that sets itself up writes to a new file system as root.
 

@@ -1,7 +1,8 @@
 """What is wrong with a fleet as a file has it, and with what stands elsewhere in the file for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
@@ -17,11 +18,14 @@ from cdk_trainyard.deployment.network import (
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
+from cdk_trainyard.fleet.rules_image import build_judgements
 from cdk_trainyard.fleet.rules_nodes import master_problems
 from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
+from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.network.spec import NetworkSpec
-from cdk_trainyard.problems import At, Problem, within
+from cdk_trainyard.problems import At, Problem, Warned, within
+from cdk_trainyard.storage.mount_facts import MountFacts
 
 
 def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -32,21 +36,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     section: FleetSection = deployment.cluster
     network, environment = deployment.network, deployment.environment
-    zone = accelerator_zone(network, environment.region)
-    mounts = mounts_of(deployment.storage, zone)
-    around = FleetSurroundings(
-        environment=environment,
-        zone=zone,
-        accelerator_subnet=ACCELERATOR,
-        accelerator_cidr=accelerator_cidr(network, environment.region),
-        endpoint_addresses=endpoint_addresses(network),
-        has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
-        mounts=list(mounts.values()),
-        masters=int(isinstance(section.master, MasterSpec)),
-        scrape_seconds=scrape_seconds(deployment.monitoring),
-        exporters=exporters(deployment.monitoring),
-    )
-    for problem in fleet_problems(section, around):
+    mounts = _mounts(deployment)
+    for problem in fleet_problems(section, _surroundings(deployment)):
         of_size = problem.at == ("network", "accelerator_cidr")
         yield address_problem(network, problem) if of_size else _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
@@ -54,6 +45,51 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield from within(("cluster", "master"), found)
     yield from within(("cluster",), repository_problems(section, policies=POLICIES))
     yield from fleet_reach_problems(section, network, environment.region, deployment.monitoring)
+
+
+def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
+    """Yield what may surprise about the fleet and its master.
+
+    Args:
+        deployment: The deployment.
+    """
+    section: FleetSection = deployment.cluster
+    around = _surroundings(deployment)
+    for slug, warning in WARNINGS.items():
+        for text in warning(section, around):
+            yield Warned(("cluster",), f"@cdk-trainyard/fleet:{slug}", text)
+    if section.master is not None:
+        for slug, of_image in MASTER_WARNINGS.items():
+            for text in of_image(section.master.image or section.image):
+                yield Warned(("cluster", "master"), f"@cdk-trainyard/fleet:{slug}", text)
+    for at, image in {
+        ("cluster",): section.image,
+        ("cluster", "master"): getattr(section.master, "image", None),
+    }.items():
+        build: Any = image and image.build
+        for _, judgement in build_judgements(build) if build else ():
+            for text in judgement.unknown:
+                yield Warned((*at, "image", "build"), "@cdk-trainyard/fleet:unknown-versions", text)
+
+
+def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
+    return mounts_of(deployment.storage, accelerator_zone(deployment.network, deployment.environment.region))
+
+
+def _surroundings(deployment: DeploymentSpec) -> FleetSurroundings:
+    network, environment = deployment.network, deployment.environment
+    return FleetSurroundings(
+        environment=environment,
+        zone=accelerator_zone(network, environment.region),
+        accelerator_subnet=ACCELERATOR,
+        accelerator_cidr=accelerator_cidr(network, environment.region),
+        endpoint_addresses=endpoint_addresses(network),
+        has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
+        mounts=list(_mounts(deployment).values()),
+        masters=int(isinstance(deployment.cluster.master, MasterSpec)),
+        scrape_seconds=scrape_seconds(deployment.monitoring),
+        exporters=exporters(deployment.monitoring),
+    )
 
 
 def _placed(problem: Problem, file_systems: Sequence[At]) -> Problem:

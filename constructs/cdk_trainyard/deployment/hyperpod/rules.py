@@ -21,12 +21,14 @@ from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import rules as room
-from cdk_trainyard.hyperpod.resolved import resolve
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster, resolve
+from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.lifecycle.rules import library_problems, topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
-from cdk_trainyard.problems import At, Problem, option, shown, within
+from cdk_trainyard.problems import At, Problem, Warned, option, shown, within
+from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 _OF_A_TEMPLATE: Final = re.compile(r"[0-9A-F]{8}$|^BootstrapVersion$")
@@ -42,11 +44,10 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     cluster: HyperPodSection = deployment.cluster
     network, environment = deployment.network, deployment.environment
-    mounts = mounts_of(deployment.storage, accelerator_zone(network, environment.region))
+    mounts = _mounts(deployment)
     places = list(mounts)
     paths = [mount.path for mount in mounts.values()]
-    facts = surroundings(cluster, network, list(mounts.values()), environment, deployment.monitoring)
-    for problem in room.cluster_problems(resolve(cluster, facts)):
+    for problem in room.cluster_problems(_resolved(deployment)):
         if problem.at[:1] == ("mounts",):
             yield replace(problem, at=(*places[int(problem.at[1])], *problem.at[2:]))
         elif problem.at[:1] == ("metrics",):
@@ -65,6 +66,28 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if cluster.role is None and cluster.controller_role is None:  # one of yours may be allowed to use the key
         secret = getattr(cluster.accounting, "secret", None)
         yield from secret_problems(secret, environment.account, (*at, "secret"))
+
+
+def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
+    """Yield what may surprise about the cluster.
+
+    Args:
+        deployment: The deployment.
+    """
+    cluster = _resolved(deployment)
+    for slug, warning in WARNINGS.items():
+        for text in warning(cluster):
+            yield Warned(("cluster",), f"@cdk-trainyard/hyperpod:{slug}", text)
+
+
+def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
+    return mounts_of(deployment.storage, accelerator_zone(deployment.network, deployment.environment.region))
+
+
+def _resolved(deployment: DeploymentSpec) -> ResolvedCluster:
+    cluster, mounts = deployment.cluster, list(_mounts(deployment).values())
+    facts = surroundings(cluster, deployment.network, mounts, deployment.environment, deployment.monitoring)
+    return resolve(cluster, facts)
 
 
 def reference_problems(cluster: HyperPodSection) -> Iterator[Problem]:

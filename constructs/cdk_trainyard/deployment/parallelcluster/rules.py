@@ -33,8 +33,10 @@ from cdk_trainyard.parallelcluster import rules as room
 from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
 from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
-from cdk_trainyard.problems import At, Problem, shown, within
+from cdk_trainyard.parallelcluster.warnings import WARNINGS
+from cdk_trainyard.problems import At, Problem, Warned, shown, within
 from cdk_trainyard.tokens import Unknown, unresolved
 
 if TYPE_CHECKING:
@@ -59,6 +61,45 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         text = "must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; "
         yield Problem(("alerts",), f"{text}give 'monitoring' beside 'cluster', whose alarms tell", of_key=True)
     section: ParallelClusterSection = deployment.cluster
+    network, region = deployment.network, deployment.environment.region
+    spec, context = _resolved(deployment)
+    stacks = {f"{deployment.name}-{stack}" for stack in ("network", "storage", "serving")}
+    if section.cluster_name in stacks and not unresolved(deployment.name):
+        text = f"must be another than that of a stack of this deployment, got {shown(section.cluster_name)}"
+        yield Problem(("cluster", "cluster_name"), f"{text}; ParallelCluster makes a stack of that name")
+    for problem in room.cluster_problems(resolve_cluster(spec, context), context):
+        yield from _in_file(problem, section, network)
+    yield from within(("cluster",), venv_place_problems(spec, context))
+    yield from within(("cluster",), _subnet_problems(section, network))
+    yield from within(("cluster",), _policy_problems(section))
+    yield from within(("cluster",), repository_problems(section.grants))
+    at: At = ("cluster", "slurm", "accounting")
+    yield from new_accounting_problems(deployment, at)
+    accounting = getattr(section.slurm, "accounting", None)
+    yield from existing_accounting_problems(accounting, region, at)
+    head = section.head_node
+    if not (isinstance(head, Unknown) or head.policies or head.raw_overrides or section.raw_overrides):
+        secret = getattr(accounting, "password_secret", None)  # a policy of yours may let the head node use the key
+        yield from secret_problems(secret, deployment.environment.account, (*at, "password_secret"))
+    yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
+    yield from within(("cluster",), script_problems(section, deployment.resolve_path))
+
+
+def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
+    """Yield what may surprise about the cluster.
+
+    Args:
+        deployment: The deployment.
+    """
+    said, context = _resolved(deployment)
+    spec = resolve_cluster(said, context)
+    for slug, warning in WARNINGS.items():
+        for text in warning(spec, context):
+            yield Warned(("cluster",), f"@cdk-trainyard/parallelcluster:{slug}", text)
+
+
+def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ClusterContext]:
+    """Return the cluster as a file says it, and what it stands in."""
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
     mounts = mounts_of(deployment.storage, place.zone)
@@ -87,28 +128,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         scripts_bucket=True,
         stack_name=None if unresolved(deployment.name) else f"{deployment.name}-training",
     )
-    stacks = {f"{deployment.name}-{stack}" for stack in ("network", "storage", "serving")}
-    if section.cluster_name in stacks and not unresolved(deployment.name):
-        text = f"must be another than that of a stack of this deployment, got {shown(section.cluster_name)}"
-        yield Problem(("cluster", "cluster_name"), f"{text}; ParallelCluster makes a stack of that name")
     tags = {} if unresolved(deployment.tags) else deployment.tags
-    spec = prepared(section, network, tags=tags)
-    for problem in room.cluster_problems(resolve_cluster(spec, context), context):
-        yield from _in_file(problem, section, network)
-    yield from within(("cluster",), venv_place_problems(spec, context))
-    yield from within(("cluster",), _subnet_problems(section, network))
-    yield from within(("cluster",), _policy_problems(section))
-    yield from within(("cluster",), repository_problems(section.grants))
-    at: At = ("cluster", "slurm", "accounting")
-    yield from new_accounting_problems(deployment, at)
-    accounting = getattr(section.slurm, "accounting", None)
-    yield from existing_accounting_problems(accounting, region, at)
-    head = section.head_node
-    if not (isinstance(head, Unknown) or head.policies or head.raw_overrides or section.raw_overrides):
-        secret = getattr(accounting, "password_secret", None)  # a policy of yours may let the head node use the key
-        yield from secret_problems(secret, deployment.environment.account, (*at, "password_secret"))
-    yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
-    yield from within(("cluster",), script_problems(section, deployment.resolve_path))
+    return prepared(deployment.cluster, network, tags=tags), context
 
 
 def service_addresses(deployment: DeploymentSpec) -> int:

@@ -1,10 +1,11 @@
 """Everything that is wrong with a served model, and with the network that it asks for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pkgutil import resolve_name
 from typing import cast
 
+from cdk_trainyard.deployment.network import zones_of
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.place import place_problems
 from cdk_trainyard.deployment.serving.reach import serving_reach_problems
@@ -13,7 +14,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.fields import fields_of
-from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.problems import At, Problem, Warned, option, shown, within
 from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems, known_compilation_problems
@@ -22,6 +23,8 @@ from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
+from cdk_trainyard.serving.spec_service import CompilationSpec
+from cdk_trainyard.serving.warnings import load_balancer_warnings, placed_warnings
 from cdk_trainyard.storage.spec import ExistingBucket
 from cdk_trainyard.tokens import Unknown, unresolved
 
@@ -96,13 +99,39 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
         seconds = None if unresolved(section.request_timeout) else section.request_timeout.to_seconds()
         yield from within(("monitoring",), monitoring_problems(section.monitoring, seconds))
     if section.compile is not None and not unresolved(section.compile):
-        parts = section.compile, section.model, section.engine
-        found = Findings.of(section.engine, compilation_problems(*parts), known_compilation_problems(*parts))
-        for problem in found.problems:
+        for problem in _compilation_findings(section, section.compile).problems:
             yield problem if problem.at[0] in _OF_OTHERS else replace(problem, at=("compile", *problem.at))
     if section.node_health_repository is not None and section.node_health == "off":
         text = f"must be left out with {option('node_health')} off: nothing is pulled"
         yield Problem(("node_health_repository",), text)
+
+
+def _compilation_findings(section: ServingSection, compilation: CompilationSpec) -> Findings:
+    parts = compilation, section.model, section.engine
+    return Findings.of(section.engine, compilation_problems(*parts), known_compilation_problems(*parts))
+
+
+def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
+    """Yield what may surprise about what is served.
+
+    Args:
+        deployment: The deployment, in which nothing is wrong.
+    """
+    section, network, region = deployment.serving, deployment.network, deployment.environment.region
+    if section is None:
+        return
+    zones = list(zones_of(network, "service")[1] or ()) or [network.zone]
+    said: dict[At, Iterable[tuple[str, str]]] = {
+        (): [
+            *service_findings(section, region).warnings,
+            *placed_warnings(section.hosts, zones, region, has_nat=network.has_nat),
+        ],
+        ("compile",): _compilation_findings(section, section.compile).warnings if section.compile else (),
+        ("load_balancer",): load_balancer_warnings(section.load_balancer),
+    }
+    for at, found in said.items():
+        for slug, text in found:
+            yield Warned(("serving", *at), f"@cdk-trainyard/serving:{slug}", text)
 
 
 def secret_problems(section: ServingSection, account: str | None) -> Iterator[Problem]:
