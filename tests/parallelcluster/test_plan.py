@@ -73,7 +73,9 @@ def test_capacity_grows_in_place() -> None:
 def test_capacity_that_shrinks_is_refused() -> None:
     (row,) = plan_resources(template(lustre(capacity_gib=4800)), template(lustre(capacity_gib=1200)))
     assert (row.what, row.effect) == ("AWS::FSx::FileSystem StorageCapacity", Effect.REFUSED)
-    assert row.remedy.startswith("Storage capacity cannot be decreased from 4800 to 1200 GiB; give it another id")
+    assert row.remedy.startswith(
+        "StorageCapacity cannot be lowered from 4800 to 1200; leave it as it is, or give it another id"
+    )
 
 
 def two_stacks(*, subnet: bool = True, cidr: str = "10.0.0.0/24", used: bool = True) -> dict[str, Any]:

@@ -55,6 +55,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
             "UpdateReplacePolicy: Retain → nothing; from now on it is deleted when it leaves its stack",
         ),
         (lustre(1200), lustre(2400), "changed", "it grows in place: clients may wait a few minutes"),
+        (lustre(2400), lustre(1200), "refused", "StorageCapacity cannot be lowered from 2400 to 1200"),
         (
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="b")},

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
+from cdk_trainyard.report.in_place import refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
 from cdk_trainyard.report.words import counted, joined
 
@@ -100,9 +101,9 @@ _WORDS: Final = {
 
 
 def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
-    found = replaced(
-        {stack.id: stack.template for stack in old.stacks}, {stack.id: stack.template for stack in new.stacks}
-    )
+    before = {stack.id: stack.template for stack in old.stacks}
+    after = {stack.id: stack.template for stack in new.stacks}
+    found = replaced(before, after)
     ours, theirs = old.resources, new.resources
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
@@ -112,11 +113,11 @@ def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> It
         elif one is not None and (other is None or one.type != other.type):
             yield _removed(one)
         elif one is not None and other is not None:
-            row = _kept(one, other, found.get((other.stack, other.name), []))
+            kept = _kept(one, other, found.get((other.stack, other.name), []))
             known = told.get(other.path, [])
             yield from known
-            if row is not None and not (known and row.effect == "changed"):
-                yield replace(row, written=_written(one, other))
+            if kept is not None and not (known and kept.effect == "changed"):
+                yield replace(kept, written=_written(one, other))
 
 
 def _written(one: Resource, other: Resource) -> str:
@@ -145,6 +146,8 @@ def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
     attributes = [*differences(_attributes(one), _attributes(other))]
     if not changes and not attributes:
         return None
+    if refusals := refused_in_place(one.type, one.properties, other.properties):
+        return _row(other, "refused", _said(changes), "; ".join(refusals))
     if perhaps := perhaps_replacing(one.type, one.properties, other.properties):
         effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
         remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"

@@ -13,8 +13,8 @@ from cdk_trainyard.cli.plan.groups import GROUPS, plan_groups
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
-from cdk_trainyard.local.services.fsx_rules import growth_refusals
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
+from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, replaced, resources, stays
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
@@ -70,10 +70,17 @@ def _in_place(where: str, kind: str, before: Template, after: Template) -> Itera
     changed = [key for key in _changed(before, after) if not groups or key not in GROUPS]
     if not changed:
         return
-    what = f"{kind} {', '.join(changed)}"
-    refusals = growth_refusals(before, after) if kind == "AWS::FSx::FileSystem" else []
-    remedy = f"{'; '.join(refusals)}; {_BESIDE}" if refusals else ""
-    yield PlanRow(where=where, what=what, effect=Effect.REFUSED if refusals else Effect.FREE, remedy=remedy)
+    effect, remedy = _changing(kind, before, after)
+    yield PlanRow(where=where, what=f"{kind} {', '.join(changed)}", effect=effect, remedy=remedy)
+
+
+def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str]:
+    """Return what a change in place does, and what to do about it."""
+    if refusals := refused_in_place(kind, before, after):
+        return Effect.REFUSED, f"{'; '.join(refusals)}; leave it as it is, or {_BESIDE}"
+    if is_newer_lustre(kind, before, after):
+        return Effect.STOP, UNMOUNT
+    return Effect.FREE, ""
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow:
