@@ -12,6 +12,52 @@ def of(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": kind, "Properties": properties}
 
 
+def link(path: str, prefix: str, *, files: Any = None, bucket: str = "B", **others: Any) -> dict[str, Any]:
+    where = {"Fn::Join": ["", ["s3://", {"Ref": bucket}, f"/{prefix}"]]}
+    files = files or {"Ref": "Files"}
+    kind = "AWS::FSx::DataRepositoryAssociation"
+    return of(kind, FileSystemId=files, FileSystemPath=path, DataRepositoryPath=where, **others)
+
+
+LINK = link("/data", "tok/")
+
+
+@pytest.mark.parametrize(
+    ("after", "effects"),
+    [
+        ({"A": link("/data", "tok2/")}, [Effect.REFUSED]),
+        ({"A": link("/data", "")}, [Effect.REFUSED]),
+        ({"A": link("/data", "", bucket="C")}, [Effect.REFUSED]),
+        ({"A": link("/data", "tok/", BatchImportMetaDataOnCreate=False)}, [Effect.REFUSED]),
+        ({"B": link("/sets", "tok/")}, [Effect.FREE, Effect.REFUSED]),
+        ({"B": link("/data/tok", "other/")}, [Effect.FREE, Effect.REFUSED]),
+        ({"A": link("/data", "tok/", S3={"AutoImportPolicy": {"Events": ["NEW"]}})}, [Effect.FREE]),
+        ({"A": link("/data", "tok2/", files="fs-2")}, [Effect.REPLACED]),
+        ({"B": link("/data2", "other/")}, [Effect.FREE, Effect.FREE]),
+        ({"B": link("/data2", "tok/", bucket="C")}, [Effect.FREE, Effect.FREE]),
+        ({"A": LINK, "B": link("/sets", "sets/")}, [Effect.FREE]),
+        ({}, [Effect.FREE]),
+    ],
+)
+def test_a_link_to_s3_is_made_after_the_one_that_it_overlaps_is_gone(after: Any, effects: list[Effect]) -> None:
+    rows = [*plan_resources({"S": {"Resources": {"A": LINK}}}, {"S": {"Resources": after}})]
+    assert [row.effect for row in rows] == effects
+    refused = [row for row in rows if row.effect is Effect.REFUSED]
+    assert all(row.remedy.endswith("remove the link in one deployment, add the new one in the next") for row in refused)
+
+
+def test_a_link_of_a_file_system_that_is_replaced_is_made_beside_nothing() -> None:
+    old, new = (
+        {
+            "S": {
+                "Resources": {"A": LINK, "Files": of("AWS::FSx::FileSystem", FileSystemType="LUSTRE", SubnetIds=[each])}
+            }
+        }
+        for each in ("subnet-1", "subnet-2")
+    )
+    assert [row.effect for row in plan_resources(old, new)] == [Effect.REPLACED, Effect.LOST]
+
+
 @pytest.mark.parametrize(
     ("kind", "old", "new", "effect"),
     [

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
+from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
 from cdk_trainyard.report.in_place import refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
@@ -104,10 +105,14 @@ def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> It
     before = {stack.id: stack.template for stack in old.stacks}
     after = {stack.id: stack.template for stack in new.stacks}
     found = replaced(before, after)
+    refused = blocked(before, after, found)
     ours, theirs = old.resources, new.resources
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
-        if one is None and other is not None:
+        if other is not None and (other.stack, other.name) in refused:
+            row = _row(other, "refused", f"a new {other.type}", ONE_AFTER_THE_OTHER)
+            yield replace(row, written=other.origin.written)
+        elif one is None and other is not None:
             added = replace(_row(other, "added", f"a new {other.type}"), written=other.origin.written)
             yield from told.get(other.path, [added])
         elif one is not None and (other is None or one.type != other.type):

@@ -6,6 +6,7 @@ change too.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
@@ -13,6 +14,7 @@ from cdk_trainyard.cli.plan.groups import GROUPS, plan_groups
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
+from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, replaced, resources, stays
@@ -32,10 +34,14 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
         new: Stack to its template, after.
     """
     found = replaced(old, new, _replacing)
+    refused = blocked(old, new, found)
     for stack in sorted({*old, *new}):
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         for name in sorted({*before, *after}):
-            yield from _rows(stack, name, before.get(name), after.get(name), found)
+            rows = _rows(stack, name, before.get(name), after.get(name), found)
+            if (stack, name) in refused:
+                rows = (replace(row, effect=Effect.REFUSED, remedy=ONE_AFTER_THE_OTHER) for row in rows)
+            yield from rows
             what, remedy = new_destruction(before[name], after[name]) if name in before and name in after else ("", "")
             if what:
                 kind = after[name]["Type"]
