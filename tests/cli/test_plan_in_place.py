@@ -12,6 +12,33 @@ def of(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": kind, "Properties": properties}
 
 
+def encrypted(key: Any, algorithm: str = "aws:kms") -> dict[str, Any]:
+    rule = {"SSEAlgorithm": algorithm, **({"KMSMasterKeyID": key} if key else {})}
+    rules = [{"ServerSideEncryptionByDefault": rule}]
+    return {"X": of("AWS::S3::Bucket", BucketEncryption={"ServerSideEncryptionConfiguration": rules})}
+
+
+MADE = {"Fn::GetAtt": ["Key", "Arn"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (encrypted("arn:k1"), encrypted("arn:k2"), Effect.LOST),
+        (encrypted(MADE), encrypted("arn:k2"), Effect.LOST),
+        (encrypted("arn:k1"), encrypted(None), Effect.LOST),
+        (encrypted("arn:k1"), {"X": of("AWS::S3::Bucket")}, Effect.LOST),
+        (encrypted(None), encrypted("arn:k1"), Effect.FREE),
+        (encrypted(None, "AES256"), encrypted("arn:k1"), Effect.FREE),
+        ({"X": of("AWS::S3::Bucket")}, encrypted("arn:k1"), Effect.FREE),
+    ],
+)
+def test_objects_stay_under_the_key_that_they_were_written_with(old: Any, new: Any, effect: Effect) -> None:
+    (row,) = plan_resources({"S": {"Resources": old}}, {"S": {"Resources": new}})
+    assert row.effect is effect
+    assert row.remedy.startswith("objects keep the key that they were written with") is (effect is Effect.LOST)
+
+
 def link(path: str, prefix: str, *, files: Any = None, bucket: str = "B", **others: Any) -> dict[str, Any]:
     where = {"Fn::Join": ["", ["s3://", {"Ref": bucket}, f"/{prefix}"]]}
     files = files or {"Ref": "Files"}

@@ -30,6 +30,11 @@ def lustre(capacity: int) -> dict[str, Any]:
     return {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", StorageCapacity=capacity)}
 
 
+def encrypted(key: str) -> dict[str, Any]:
+    rule = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}}
+    return {"Data": resource("AWS::S3::Bucket", BucketEncryption={"ServerSideEncryptionConfiguration": [rule]})}
+
+
 def link(path: str, prefix: str) -> dict[str, Any]:
     of = {"FileSystemId": "fs-1", "FileSystemPath": path, "DataRepositoryPath": prefix}
     return {"Link": resource("AWS::FSx::DataRepositoryAssociation", **of)}
@@ -61,6 +66,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
         ),
         (lustre(1200), lustre(2400), "changed", "it grows in place: clients may wait a few minutes"),
         (lustre(2400), lustre(1200), "refused", "StorageCapacity cannot be lowered from 2400 to 1200"),
+        (encrypted("a"), encrypted("b"), "lost", "KMSMasterKeyID: a → b; objects keep the key that they were written"),
         (link("/a", "s3://b/a"), link("/a", "s3://b/c"), "refused", "remove the link in one deployment, add the new"),
         (
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},

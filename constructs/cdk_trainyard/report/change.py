@@ -11,6 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
+from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
 from cdk_trainyard.report.words import counted, joined
@@ -153,6 +154,8 @@ def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
         return None
     if refusals := refused_in_place(one.type, one.properties, other.properties):
         return _row(other, "refused", _said(changes), "; ".join(refusals))
+    if leaves_its_key(one.type, one.properties, other.properties):
+        return _row(other, "lost", _said(changes), FORMER_KEY)
     if perhaps := perhaps_replacing(one.type, one.properties, other.properties):
         effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
         remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"

@@ -194,7 +194,8 @@ class TrainingBuckets(Construct):
         checkpoints: An existing bucket of checkpoints. Default - one is made.
         models: An existing bucket of trained models. Default - one is made.
         access_logs: An existing bucket for the access logs of those made here. Default - one is made.
-        key: KMS key of those made here. Default - one is made, rotated every year.
+        key: KMS key of those made here; with another one later, what was written before cannot be read.
+            Default - one is made, rotated every year.
         checkpoint_days: The age at which checkpoints expire that are under ``runs/`` or tagged for it, in days.
             Default - 30 days.
         auto_delete: Whether what is made here goes, with all it holds, when the deployment goes; otherwise it is

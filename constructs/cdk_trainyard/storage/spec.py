@@ -327,7 +327,8 @@ class BucketsSpec:
     access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
     """An existing bucket for the access logs of those made here. Default - one is made."""
     key: "kms.IKey | None" = None
-    """KMS key of those made here. Default - one is made, rotated every year."""
+    """KMS key of those made here; with another one later, what was written before cannot be read. Default - one is
+    made, rotated every year."""
     checkpoint_days: Annotated[int | None, Number(minimum=1, maximum=MOST_DAYS)] = None
     """The age at which checkpoints expire that are under ``runs/`` or tagged for it, in days. Default - 30 days."""
     auto_delete: bool = False

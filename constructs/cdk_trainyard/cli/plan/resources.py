@@ -16,6 +16,7 @@ from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
+from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, replaced, resources, stays
 
@@ -84,6 +85,8 @@ def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str
     """Return what a change in place does, and what to do about it."""
     if refusals := refused_in_place(kind, before, after):
         return Effect.REFUSED, f"{'; '.join(refusals)}; leave it as it is, or {_BESIDE}"
+    if leaves_its_key(kind, before, after):
+        return Effect.LOST, FORMER_KEY
     if is_newer_lustre(kind, before, after):
         return Effect.STOP, UNMOUNT
     return Effect.FREE, ""
