@@ -3,7 +3,7 @@
 Sources: botocore 1.44.5, ``fsx/2018-03-01``: UpdateFileSystem with its Lustre and metadata configurations; FSx for
 Lustre User Guide, "Managing metadata performance" and "Working with EFA-enabled file systems"; Amazon RDS User Guide,
 "Working with storage for Amazon RDS DB instances" and "Upgrades of the MariaDB DB engine" ("you can't revert to the
-previous version"); Amazon Managed Grafana User Guide, "Updating your workspace version". All read 2026-11-28.
+previous version"); botocore 1.44.5, ``grafana/2020-08-18``: UpdateWorkspaceConfiguration. All read 2026-11-28.
 """
 
 import re
