@@ -17,11 +17,16 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
-from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmSettings
-from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.parallelcluster.spec import (
+    ParallelClusterMonitoring,
+    ParallelClusterSpec,
+    SlurmSettings,
+    Timeouts,
+)
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
-from cdk_trainyard.storage.spec import BucketsSpec, ExistingBucket, LustreSpec, OpenZfs
+from cdk_trainyard.storage.spec import BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
 
 BOUNDARY = (
     "an app of CDK gives one to every role by '@aws-cdk/core:permissionsBoundary' in its context, as cdk.json has it"
@@ -47,8 +52,10 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
         keys = keys_of(spec)
         tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
         for key, text in ((key, text) for table in tables for key, text in table.items()):
-            assert key == in_snake_case(key) not in keys
-            assert {*re.findall(r"\{(.*?)\}", text)} <= keys.keys()
+            name, _, inside = key.partition(".")
+            assert (name, inside) == (in_snake_case(name), in_snake_case(inside))
+            assert key not in keys
+            assert {*re.findall(r"\{(\w+)(?::\w+)?\}", text)} <= keys.keys()
             assert [f"use {{{each}}}" for each in near(key, keys)] != [text], "nearness finds it"
 
 
@@ -149,7 +156,10 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (
             ExistingBucket,
             "expire_days",
-            "it keeps its own rules; of those made here checkpoints have 'checkpoint_days' in 'buckets'",
+            (
+                "a bucket with 'bucket_name' exists, and keeps its own rules; for one that is made leave this section "
+                "out, and for checkpoints give 'checkpoint_days' in 'buckets'"
+            ),
         ),
         (Lifecycle, "SourceS3Uri bucket", "use 'folder', one beside this file, whose scripts are uploaded"),
         (Lifecycle, "script", "use 'on_create' or 'on_init_complete'"),
@@ -207,7 +217,20 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "clusters with Amazon EKS are not made here, those with Slurm are; leave it out",
         ),
         (InstanceGroup, "replicas desired max", "use 'count'"),
-        (InstanceGroup, "disk root_volume", "use 'volumes' with 'size_gb'"),
+        (InstanceGroup, "disk", "use 'volumes' with 'size_gb'"),
+        (
+            InstanceGroup,
+            "RootVolume root_volume_key",
+            "use an entry of 'volumes' with 'root: true' and 'key_arn'; HyperPod decides its size",
+        ),
+        (
+            InstanceGroup,
+            "root_volume_size",
+            (
+                "HyperPod decides the size of the root volume; use an entry of 'volumes' with 'size_gb' for another, "
+                "at /opt/sagemaker"
+            ),
+        ),
         (
             InstanceGroup,
             "storage",
@@ -246,7 +269,54 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (FleetSpec, "use_spot preemptible", "use 'capacity', spot"),
         (FleetSpec, "hyperthreading", "use 'threads_per_core', 1 for false and 2 for true"),
         (FleetSpec, "envs", "what jobs find in their environment is said where they are started; leave it out"),
-        (InstanceGroup, "volume_kms_key", "use 'volumes' with 'key_arn'"),
+        (
+            InstanceGroup,
+            "volume_kms_key kms_key_id",
+            (
+                "use 'volumes' with 'key_arn': the root volume is an entry with 'root: true' and no size, another has "
+                "'size_gb'"
+            ),
+        ),
+        (InstanceGroup, "desiredCapacity desired_size size", "use 'count'"),
+        (InstanceGroup, "minSize", "a group has 'count' nodes, never fewer; leave it out"),
+        (Queue, "CapacityReservationId capacityReservation", "use 'reservation_id'"),
+        (
+            DataRepository,
+            "at MountPoint path",
+            "use 'file_system_path', from the root of the file system and not from where it is mounted",
+        ),
+        (
+            DataRepository,
+            "s3 DataRepositoryPath",
+            "use 'bucket': datasets, with 'bucket_name' of yours in 'datasets' of 'storage.buckets', and 'prefix'",
+        ),
+        (NetworkSpec, "podCIDR", "pods are of Kubernetes, which is not made here; leave it out"),
+        (
+            HyperPodSpec,
+            "users posix_users",
+            (
+                "users stand in shared_users.txt, in a folder with a copy of the scripts that 'folder' of 'lifecycle' "
+                "names"
+            ),
+        ),
+        (
+            ParallelClusterSpec,
+            "proxy",
+            ("use 'raw_overrides' of 'head_node' and 'queues' with Proxy in Networking, which has HttpProxyAddress"),
+        ),
+        (
+            ParallelClusterSpec,
+            "s3_read_resource",
+            "use 'raw_overrides' of 'head_node' and 'queues' with S3Access in Iam",
+        ),
+        (HeadNode, "Iam", "use 'policy_arns'; S3Access and what else Iam has stand in 'raw_overrides' with Iam"),
+        (SlurmSettings, "JobSubmitPlugins KillWait", "use 'custom'; it is a parameter of slurm.conf"),
+        (SlurmSettings, "GresTypes", "ParallelCluster sets it; leave it out"),
+        (
+            DeploymentSpec,
+            "DirectoryService",
+            "it is in 'cluster' with orchestrator parallelcluster: 'raw_overrides' with DirectoryService",
+        ),
         (InstanceGroup, "reservation_id", "HyperPod takes none of EC2's reservations; use 'training_plan_arn'"),
         (ParallelClusterSpec, "partitions", "use 'queues'"),
         (Queue, "machine_type", "use 'compute' with 'instance_type'"),
@@ -259,7 +329,11 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "flow_logs",
             "use 'flow_logs_retention_days', 0 for none; they have 'flow_logs_key_arn', too",
         ),
-        (ExistingNetworkSpec, "private_subnets", "use 'service_subnets'"),
+        (
+            ExistingNetworkSpec,
+            "private_subnets",
+            "the nodes' is 'accelerator_subnet', with 'subnet_id' and 'zone'; more are 'service_subnets'",
+        ),
         (FleetSpec, "root_block_device disk", "use 'volume_gib'"),
         (FleetSpec, "nodes replicas", "use 'count'"),
         (FleetSpec, "MarketType", "use 'capacity'"),
@@ -287,6 +361,67 @@ def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> 
         says,
         ["capacity"][: value is not False],
     )
+
+
+@pytest.mark.parametrize(
+    ("spec", "key", "value", "says"),
+    [
+        (SlurmSettings, "SuspendTime", 1800, "; use 'idle_minutes', in minutes: 30"),
+        (SlurmSettings, "SuspendTime", 100, "; use 'idle_minutes', in minutes"),
+        (SlurmSettings, "SuspendTime", -1, "; use 'idle_minutes', in minutes"),
+        (SlurmSettings, "idle_seconds", 600, "; use 'idle_minutes', in minutes: 10"),
+        (SlurmSettings, "idle_hours", 2, "; use 'idle_minutes', in minutes: 120"),
+        (SlurmSettings, "idle_seconds", True, "; use 'idle_minutes', in minutes"),
+        (BucketsSpec, "checkpoint_hours", 48, "; use 'checkpoint_days', in days: 2"),
+        (SlurmSettings, "ScaledownIdletime", 20, "; use 'idle_minutes'"),
+        (SlurmSettings, "idle_timeout", 600, "; use 'idle_minutes', in minutes"),
+        (LoginPool, "grace_seconds", 600, "; use 'grace_minutes', in minutes: 10"),
+        (Timeouts, "ComputeNodeBootstrapTimeout", 900, "; use 'compute_node_minutes', in minutes: 15"),
+        (LustreSpec, "capacity_tib", 2, "; use 'capacity_gib', in GiB: 2048"),
+        (LustreSpec, "capacity_gb", 1200, "; did you mean 'capacity_gib'?"),
+    ],
+)
+def test_a_key_that_counts_in_another_unit_says_so(spec: type, key: str, value: object, says: str) -> None:
+    known = keys_of(spec)
+    assert meaning(key, spec, (), known=known, whole=(spec, {}), value=value)[0] == says
+
+
+PARALLELCLUSTER_MONITORING = (
+    "; in ParallelCluster's form it is 'monitoring' of 'cluster', with 'log_retention_days', 'keep_logs', 'dashboard', "
+    "'alarms' and 'detailed'"
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "key", "value", "says", "named"),
+    [
+        (
+            DeploymentSpec,
+            "Monitoring",
+            {"Logs": {"CloudWatch": {"RetentionInDays": 14}}},
+            PARALLELCLUSTER_MONITORING,
+            ["cluster"],
+        ),
+        (DeploymentSpec, "Monitoring", {"Alarms": {"Enabled": True}}, PARALLELCLUSTER_MONITORING, ["cluster"]),
+        (DeploymentSpec, "Monitoring", {"retention_days": 14}, "; did you mean 'monitoring'?", ["monitoring"]),
+        (MonitoringSection, "Logs", {}, PARALLELCLUSTER_MONITORING, []),
+        (
+            ParallelClusterMonitoring,
+            "Logs",
+            {"CloudWatch": {}},
+            "; use 'log_retention_days' for RetentionInDays, 'keep_logs' for DeletionPolicy and 'logs' for Enabled",
+            ["log_retention_days"],
+        ),
+        (ParallelClusterMonitoring, "Logs", False, "; did you mean 'logs'?", ["logs"]),
+        (NetworkSpec, "vpc", {"cidr": "10.0.0.0/16"}, "; the VPC is made here; its block is 'cidr'", ["cidr"]),
+        (NetworkSpec, "vpc", "main", "; name a VPC that exists with 'vpc_id' and 'accelerator_subnet'", []),
+    ],
+)
+def test_what_a_key_has_in_it_tells_what_it_is(
+    spec: type, key: str, value: object, says: str, named: list[str]
+) -> None:
+    known = keys_of(spec)
+    assert meaning(key, spec, (), known=known, whole=(spec, {}), value=value) == (says, named)
 
 
 @pytest.mark.parametrize(

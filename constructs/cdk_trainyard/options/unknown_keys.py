@@ -10,6 +10,7 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
 from cdk_trainyard.options.signs import wide
+from cdk_trainyard.options.units import in_its_unit
 from cdk_trainyard.problems import At, either
 
 COMMENT: Final = "a comment begins with '#'"
@@ -17,8 +18,9 @@ _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
 _EXTENSION: Final = "x-"
 """How keys begin that Compose leaves to its users, who keep anchors there (Compose Specification, "Extension")."""
-_NAMED: Final = re.compile(r"\{(\w+)\}")
-"""How what to do instead of a key names keys of the same section, the one that was meant first."""
+_NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
+"""How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
+that the other key counts in, where this one counts in another."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNITS: Final = frozenset(
     {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
@@ -55,14 +57,19 @@ def meaning(
         known: The keys that the section may have.
         whole: What the file is, in which other sections are looked through.
     """
+    written = in_snake_case(key)
     if instead := instead_of(key, spec, value):
-        return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
+        said = _NAMED.sub(lambda named: repr(named[1]) + in_its_unit(named[1], named[2] or written, value), instead)
+        return f"; {said}", _meant_by(instead)
     found = near(key, known)
     if sign := wide(key):
         return f"; {sign}", found
+    for each in found:
+        if unit := in_its_unit(each, written, value):
+            return f"; use {each!r}{unit}", [each]
     if found:
         return asked(key, found), found
-    return elsewhere(in_snake_case(key), at, whole=whole) or f"; there are {either(known)}", []
+    return elsewhere(written, at, whole=whole) or f"; there are {either(known)}", []
 
 
 def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
@@ -74,7 +81,7 @@ def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
         known: The keys that the section may have.
     """
     instead = instead_of(key, spec)
-    return _NAMED.findall(instead)[:1] if instead else near(key, known)
+    return _meant_by(instead) if instead else near(key, known)
 
 
 def near(key: str, known: Iterable[str]) -> list[str]:
@@ -96,20 +103,23 @@ def instead_of(key: str, spec: type, value: object = None) -> str | None:
     Args:
         key: The key.
         spec: The section's specification.
-        value: What it says: of a switch that is off, something else may be meant. Default - nothing is known of it.
+        value: What it says: of a switch that is off, or of a section that has a certain key, something else may be
+            meant. Default - nothing is known of it.
     """
     if key.startswith(_FOREIGN):
         return COMMENT
     if key.startswith(_EXTENSION):
         return "anchors have no section of their own; put '&…' where it is first used, and leave this out"
     written = in_snake_case(key)
-    forms = (*((f"{written}=false",) if value is False else ()), key, written)
+    inside = [f"{written}.{in_snake_case(each)}" for each in value] if isinstance(value, Mapping) else []
+    forms = (*((f"{written}=false",) if value is False else inside), key, written)
     tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
     return next((table[form] for table in tables for form in forms if form in table), None)
 
 
-def _quoted(named: re.Match[str]) -> str:
-    return repr(named[1])
+def _meant_by(instead: str) -> list[str]:
+    """Return the key that what to do instead of another names first, if any."""
+    return [named[1] for named in _NAMED.finditer(instead)][:1]
 
 
 @cache
