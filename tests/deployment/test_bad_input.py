@@ -187,7 +187,8 @@ AT_LOAD = [
                 "cluster:\n  node_setup:\n    neuron_environment:\n      packages: [neuronx-cc==2.26.6360.0]\n",
             )
         ],
-        "10:3: 'cluster.node_setup' must be left out when no 'lifecycle' of a group runs the scripts that come with cdk-trainyard: they alone heed it",
+        "10:3: 'cluster.node_setup' must be left out when no 'lifecycle' of a group runs the scripts that come with cdk-trainyard: they alone heed it; "
+        "give 'on_create' of the cluster's 'lifecycle' on_create.sh, which is one",
         "12:7: 'cluster.node_setup.neuron_environment.packages' must fit Python 3.10.12 of HyperPod's image for Slurm, got neuronx-cc==2.26.6360.0 for Python 3.11, 3.12, 3.13; use neuronx-cc==2.22.12471.0 of Neuron SDK 2.27.1",
     ),
     row(
@@ -1040,7 +1041,24 @@ AT_LOAD = [
     row(
         "node-setup-that-nobody-heeds",
         [("cluster:", "cluster:\n  node_setup: {ssh: false}")],
-        "10:3: 'cluster.node_setup' must be left out when no 'lifecycle' of a group runs the scripts that come with cdk-trainyard: they alone heed it",
+        "10:3: 'cluster.node_setup' must be left out when no 'lifecycle' of a group runs the scripts that come with cdk-trainyard: they alone heed it; "
+        "give 'on_create' of the cluster's 'lifecycle' on_create.sh, which is one",
+    ),
+    row(
+        "a volume of a key alone, and a name where none is",
+        [
+            (
+                "      count: 4",
+                (
+                    "      count: 4\n      lifecycle: {name: own}\n      volumes:\n        - name: data\n"
+                    "          key_arn: arn:aws:kms:us-east-1:111111111111:key/12345678-1234-1234-1234-123456789012"
+                ),
+            )
+        ],
+        "19:19: 'cluster.groups.workers.lifecycle.name' is no key here; there are on_create, on_init_complete or folder",
+        "21:11: 'cluster.groups.workers.volumes[0].name' is no key here; it has none here; leave it out",
+        "21:11: 'cluster.groups.workers.volumes[0].size_gb' must be 1 to 16384 GB, got none; give 'root' true for the root volume",
+        "22:20: 'cluster.groups.workers.volumes[0].key_arn' needs 'provisioning' Continuous of the cluster",
     ),
     row(
         "names-that-are-keys-too",

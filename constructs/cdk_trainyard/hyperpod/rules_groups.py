@@ -113,7 +113,8 @@ def _volume_problems(volume: EbsVolume) -> Iterator[Problem]:
         why = "a root volume is configured only to be encrypted with a key"
         yield Problem(("key",), f"must be given for the root volume; {why}")
     if not volume.root and volume.size_gb is None:
-        yield Problem(("size_gb",), f"must be 1 to {limits.VOLUME_GB[-1]} GB, got none")
+        root = f"; give {option('root')} true for the root volume" if volume.key is not None else ""
+        yield Problem(("size_gb",), f"must be 1 to {limits.VOLUME_GB[-1]} GB, got none{root}")
 
 
 def capacity_problems(group: ResolvedGroup) -> Iterator[Problem]:

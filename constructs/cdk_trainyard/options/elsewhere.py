@@ -80,9 +80,10 @@ def _places(spec: type, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ..
     for name, field in keys_of(spec).items():
         yield (name,), field
         inside = data.get(name)
+        said = field.shape.by_name if isinstance(field.shape, Items) else None  # the name of an item is its key
         for part, step in parts(field.shape, data):
             below = _places(part, inside if isinstance(inside, Mapping) else {})
-            yield from (((name, *step, *place), found) for place, found in below)
+            yield from (((name, *step, *place), found) for place, found in below if place != (said,))
 
 
 def has(shape: Shape, key: str, data: Mapping[str, Any]) -> bool:
