@@ -353,6 +353,14 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"zone": "eu-west-1a"}, "'zone' must be a zone of the stack's Region us-east-1, got 'eu-west-1a' of eu-west-1"),
     ({"zone": "usw2-az4"}, "'zone' must be a zone of the stack's Region us-east-1, got 'usw2-az4' of us-west-2"),
     (
+        {"zone": "cnw1-az1"},
+        ("'zone' must be a zone of the stack's Region us-east-1, as 'us-east-1a' or 'use1-az1', got 'cnw1-az1'"),
+    ),
+    (
+        {"zone": "use1\u2013az4"},
+        (f"'zone' must be {FORM}, got 'use1\u2013az4'; did you mean 'use1-az4' with - in place of U+2013 (EN DASH)?"),
+    ),
+    (
         {"zone": "use1-az9"},
         (
             "'zone' must be one of use1-az1, use1-az2, use1-az3, use1-az4, use1-az5, use1-az6 (as of 2026-10-27), "

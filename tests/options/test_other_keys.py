@@ -93,6 +93,12 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
             "; U+3000 (IDEOGRAPHIC SPACE) is no blank to the file's reader; write spaces",
             "role",
         ),
+        (
+            InstanceGroup,
+            "role:\u00a0[a",
+            ("; a blank must be after ':', got U+00A0 (NO-BREAK SPACE), which looks like one; write a blank"),
+            None,
+        ),
         (InstanceGroup, "a\uff1a b\uff0c c", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", None),
     ],
 )

@@ -17,7 +17,7 @@ from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.options.otherwise import also_at
-from cdk_trainyard.options.signs import WIDE_COLON, as_item, wide
+from cdk_trainyard.options.signs import WIDE_COLON, after_colon, as_item, wide
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
 
@@ -289,8 +289,9 @@ class _Reader:
         key, sign, _ = re.split(rf"\s*([:={WIDE_COLON}])", node.value, maxsplit=1)
         self.keys.setdefault((*path, key), _at(node.start_mark))
         data.setdefault(key, Unknown())
-        why = sign == WIDE_COLON and f": {wide(sign)}"
-        self._problem(node, f"{NO_KEY}, got {_short(node.value)}{why or ''}", path)
+        said = f"{NO_KEY}, got {_short(node.value)}{f': {wide(sign)}' if sign == WIDE_COLON else ''}"
+        blank = after_colon(node.value)
+        self._problem(node, blank[1] if blank else said, path)
 
     def _value(self, node: yaml.Node, path: KeyPath) -> Any:
         self.values[path] = _at(node.start_mark)

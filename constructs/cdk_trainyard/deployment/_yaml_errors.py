@@ -9,7 +9,7 @@ import yaml
 
 from cdk_trainyard.deployment._marks import NO_BREAKS, Answer, line_of, place_of, position, seen
 from cdk_trainyard.deployment._other_formats import of_another_format
-from cdk_trainyard.options.signs import as_item, wide
+from cdk_trainyard.options.signs import after_colon, as_item, wide
 from cdk_trainyard.problems import legible
 
 NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
@@ -174,6 +174,8 @@ def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     if key and len(key[1]) > _LONGEST_KEY:
         at = start.line + 1, key.start(1) + 1
         return at, f"a key of YAML has at most {_LONGEST_KEY} characters; shorten it"
+    if start is mark and (blank := after_colon(line[: mark.column])):
+        return (start.line + 1, blank[0] + 1), blank[1]
     return _keyless(start.line, line) if start is not mark else None
 
 
@@ -200,9 +202,8 @@ def _keyless(number: int, line: str) -> Answer:
     """Return the answer to a line that has no key, or none that YAML sees."""
     if found := _WIDE[0].search(line):
         return (number + 1, found.start(1) + 1), wide(found[1])
-    if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
-        at = number + 1, found.start(1) + 1
-        return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"
+    if blank := after_colon(line):
+        return (number + 1, blank[0] + 1), blank[1]
     return (number + 1, _margin(line)), _beginning(line) or NO_KEY
 
 

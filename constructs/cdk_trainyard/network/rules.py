@@ -7,7 +7,8 @@ from ipaddress import IPv4Network
 from itertools import accumulate
 from string import ascii_lowercase
 
-from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zone_ids, zone_region
+from cdk_trainyard.errors import asked
+from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, regions, zone_ids, zone_region
 from cdk_trainyard.network.bucket_policy import public_arns, s3_policy
 from cdk_trainyard.network.spec import CARRIER_GRADE, PRIVATE, RFC_1918, Endpoint, Nat, NetworkSpec
 from cdk_trainyard.network.subnet_layout import (
@@ -23,6 +24,7 @@ from cdk_trainyard.network.subnet_layout import (
 )
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.remedies import alone, as_written, bare
+from cdk_trainyard.options.signs import hyphenated
 from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import At, Flaw, Problem, either, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
@@ -235,15 +237,16 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     if unresolved(zone):
         yield Problem(at, f"must be written out, {example}, got a Token")
     elif found is None:
-        near = bare(zone.strip()).lower()
-        remedy = f"; use {shown(near)}" if zone_region(near) else ""
+        near, plain = bare(zone.strip()).lower(), hyphenated(zone)
+        remedy = f"; use {shown(near)}" if zone_region(near) else asked(zone, [plain] if zone_region(plain) else [])
         wrong = Flaw(f"must be the name or the id of a zone, {example}", got=shown(zone), remedy=remedy)
         meant = (flaw for text, flaw in alone(zone) if zone_region(text))
         yield next(meant, as_written(wrong, zone)).at(at)
     elif "-wlz" in zone:
         yield Problem(at, f"must be an Availability Zone or a Local Zone, got the Wavelength Zone {shown(zone)}")
     elif region is not None and found != region:
-        yield Problem(at, f"must be a zone of the stack's Region {region}, got {shown(zone)} of {found}")
+        must, got = f"must be a zone of the stack's Region {region}", f"got {shown(zone)}"
+        yield Problem(at, f"{must}, {got} of {found}" if found in regions() else f"{must}, {example}, {got}")
     elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in {*known, *_OLDER_ACCOUNTS}:
         yield Problem(at, f"must be one of {', '.join(known)} (as of {catalogue_date()}), got {shown(zone)}")
     elif known and zone[:-1] == found and zone[-1] not in (letters := _letters(found)):

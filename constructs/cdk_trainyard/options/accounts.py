@@ -8,6 +8,7 @@ from typing import Any, Final
 from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.fields import Items, Named, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import Arn, Environment, Kind, Text
+from cdk_trainyard.options.signs import hyphenated
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Flaw, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -25,7 +26,7 @@ class AccountNumber(Text):
         wrong = Text.problem(self, value, environment)
         if wrong is None:
             return None
-        number = re.sub(r"[\s-]", "", value)
+        number = re.sub(r"[\s-]", "", hyphenated(value))
         remedy = f'; write "{number}"' if re.fullmatch(self.pattern, number) else ""
         return replace(wrong, must=f'must be {self.words}, as "{self.example}"', remedy=remedy)
 

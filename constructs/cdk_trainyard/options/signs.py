@@ -7,15 +7,36 @@ from unicodedata import name, normalize
 
 from cdk_trainyard.problems import Flaw, shown
 
-_ITEM: Final = re.compile(
-    r"-(?=[^\s-])|[*+\u00b7\u2022\u2023\u2043\u25aa\u25cf\uff0a\uff0b\u2010-\u2015\u2212\ufe63\uff0d]\s*(?=\S)"
-)
+_DASHES: Final = r"\u2010-\u2015\u2212\ufe63\uff0d"
+_ITEM: Final = re.compile(rf"-(?=[^\s-])|[*+\u00b7\u2022\u2023\u2043\u25aa\u25cf\uff0a\uff0b{_DASHES}]\s*(?=\S)")
 """How items of a list begin elsewhere: with a blank too few, with the dashes of word processors, or with bullets."""
 WIDE_COLON: Final = "\uff1a"
 _WIDE: Final = "[\u060c\u061b\u3001\uff0c\uff1a\uff3b\uff3d\uff5b\uff5d]"
 """YAML's signs as East Asian writing has them (Unicode Standard, "Halfwidth and Fullwidth Forms"), its comma, and those
 of Arabic writing."""
 _COMMAS: Final = "\u060c\u061b\u3001"
+
+
+def hyphenated(text: str) -> str:
+    """Return text with hyphens in place of the dashes that word processors make of them.
+
+    Args:
+        text: The text.
+    """
+    return re.sub(f"[{_DASHES}]", "-", text)
+
+
+def after_colon(text: str) -> tuple[int, str] | None:
+    """Return where behind ':' a blank stands that is none to YAML, and what to do about it; None where none does.
+
+    Args:
+        text: A line, or a key.
+    """
+    for found in re.finditer(r":([^\x00-\x7f])", text):
+        if not found[1].isprintable():
+            sign = f"U+{ord(found[1]):04X} ({name(found[1], 'a character without a name')})"
+            return found.start(1), f"a blank must be after ':', got {sign}, which looks like one; write a blank"
+    return None
 
 
 def wide(text: str) -> str:
@@ -26,6 +47,8 @@ def wide(text: str) -> str:
     """
     if text[:1] in {"\u00a0", "\u3000"}:
         return f"U+{ord(text[0]):04X} ({name(text[0])}) is no blank to the file's reader; write spaces"
+    if blank := after_colon(text):
+        return blank[1]
     found = re.search(_WIDE, text)
     if found is None:
         return ""
