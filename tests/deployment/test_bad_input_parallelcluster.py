@@ -758,6 +758,14 @@ AT_LOAD = [
         "6:3: 'storage.lustre' must be in the zone of the nodes, us-east-1a, got one with EFA in us-east-1b; EFA does not cross zones",
     ),
     row(
+        "alerts where no alarms are offered that tell",
+        [
+            ("region: us-east-1", "region: cn-north-1\nalerts: {emails: [ops@example.com]}"),
+            ("zone: us-east-1a", "zone: cn-north-1a"),
+        ],
+        "3:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; there is no other: Amazon Managed Service for Prometheus is not offered in China",
+    ),
+    row(
         "what HyperPod has",
         [
             (

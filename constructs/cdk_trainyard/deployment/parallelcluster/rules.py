@@ -26,6 +26,7 @@ from cdk_trainyard.deployment.repositories import repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
+from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
@@ -59,7 +60,9 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     tells = deployment.serving is not None or deployment.monitoring is not None  # these have alarms to tell of
     if deployment.alerts is not None and not tells:
         text = "must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; "
-        yield Problem(("alerts",), f"{text}give 'monitoring' beside 'cluster', whose alarms tell", of_key=True)
+        why = no_prometheus(deployment.environment.region)
+        remedy = f"there is no other: {why}" if why else "give 'monitoring' beside 'cluster', whose alarms tell"
+        yield Problem(("alerts",), f"{text}{remedy}", of_key=True)
     section: ParallelClusterSection = deployment.cluster
     network, region = deployment.network, deployment.environment.region
     spec, context = _resolved(deployment)
