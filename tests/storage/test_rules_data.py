@@ -157,6 +157,17 @@ def test_fails_names_that_s3_reserves(name: str, what: str) -> None:
     assert said(judge.problems) == [f"'bucket_name' {text}"]
 
 
+def test_a_directory_bucket_is_told_to_be_one() -> None:
+    judge = Judge(environment=Environment())
+    judge.judged(ExistingBucket(bucket_name="ckpt--usw2-az2--x-s3"))
+    assert said(judge.problems) == [
+        (
+            "'bucket_name' must be the name of a general purpose bucket, got 'ckpt--usw2-az2--x-s3'; directory buckets of S3 "
+            "Express One Zone are not taken"
+        )
+    ]
+
+
 @pytest.mark.parametrize("name", ["my.bucket-1", "10.1.0.5.6", "s3alias", "xn-a", "a--b"])
 def test_names_that_look_like_those(name: str) -> None:
     judge = Judge(environment=Environment())

@@ -36,6 +36,8 @@ _RESERVED: Final = {
 hyphen beside a period is refused by the CDK, and by S3 in names of DNS)."""
 
 
+_DIRECTORY: Final = "--x-s3"
+"""How names of directory buckets end (Amazon S3 user guide, "Directory bucket naming rules", read 2026-11)."""
 _BUCKET: Final = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _BUCKET_FORM: Final = Text(
     pattern=rf"(?!({'|'.join(_RESERVED.values())})$){_BUCKET}",
@@ -52,6 +54,9 @@ class BucketForm:
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match the name, and say of one that S3 reserves why."""
         if re.fullmatch(_BUCKET, value):
+            if value.endswith(_DIRECTORY):
+                remedy = "; directory buckets of S3 Express One Zone are not taken"
+                return Flaw("must be the name of a general purpose bucket", got=shown(value), remedy=remedy)
             found = next((words for words, form in _RESERVED.items() if re.fullmatch(form, value)), None)
             return Flaw(f"must be the name of a bucket, which is not {found}", got=shown(value)) if found else None
         return _BUCKET_FORM.problem(value, environment)
