@@ -156,6 +156,11 @@ AT_LOAD = [
         "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got '1234-5678-9012'; write \"123456789012\"",
     ),
     row(
+        "an account with dashes of a word processor",
+        [("name: demo", "name: demo\naccount: 1234\u20135678\u20139012")],
+        "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got '1234\u20135678\u20139012'; write \"123456789012\"",
+    ),
+    row(
         "an account by its name",
         [("name: demo", "name: demo\naccount: sandbox")],
         "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got 'sandbox'",
@@ -335,6 +340,18 @@ AT_LOAD = [
         "11:7: 'cluster.groups.head.count' is missing",
         "14:7: 'cluster.groups.head.cnt' is no key here; there are […]",
         "18:14: 'cluster.groups.workers.count' must be 1 for a controller group, got 4; several controllers need the legacy topology, and the construct library",
+    ),
+    row(
+        "groups beside their names in a list, and a script in place of a section",
+        [
+            ("cluster:\n", "cluster:\n  lifecycle: on_create.sh\n"),
+            ("    head:\n      role", "    - head:\n      role"),
+            ("    workers:\n      role", "    - workers:\n      role"),
+        ],
+        "10:14: 'cluster.lifecycle' must be a mapping ('on_create: on_create.sh' on lines below it), got 'on_create.sh'",
+        "11:3: 'cluster.groups' must be a mapping ('head: …' on lines below it), got a list; write each one's name as its key",
+        "12:12: 'cluster.groups[0].head' has no value; indent 'role' to 'count' from line 13 on below it",
+        "16:15: 'cluster.groups[1].workers' has no value; indent 'role' to 'count' from line 17 on below it",
     ),
     row(
         "groups below their names in a list, and what is wrong in them",
@@ -849,12 +866,16 @@ AT_LOAD = [
         [
             (
                 "1200\n",
-                "1200\n    data_repositories:\n    - {file_system_path: data, bucket: datasets}\n    - {file_system_path: /data, bucket: data}\n    - {file_system_path: /data/x, bucket: models}\n",
+                (
+                    "1200\n    data_repositories:\n    - {file_system_path: data, bucket: datasets}\n    - {file_system_path: /data, bucket: data}\n    - {file_system_path: /data/x, bucket: models}\n"
+                    "    - {file_system_path: /own, bucket: my-corpus}\n"
+                ),
             )
         ],
         "9:26: 'storage.lustre.data_repositories[0].file_system_path' must be an absolute directory such as '/datasets', of at most 4096 characters, got 'data'; it starts at the root of the file system, not at its mount point",
         "10:41: 'storage.lustre.data_repositories[1].bucket' must be scripts, datasets, checkpoints or models, got 'data'; did you mean 'datasets'?",
         "11:26: 'storage.lustre.data_repositories[2].file_system_path' must not overlap that of another data repository, got '/data' and '/data/x'; use directories side by side",
+        "12:40: 'storage.lustre.data_repositories[3].bucket' must be scripts, datasets, checkpoints or models, got 'my-corpus'; name a bucket of yours by 'bucket_name' in 'storage.buckets', as in its 'datasets', and write datasets",
     ),
     row(
         "existing-lustre",

@@ -7,8 +7,9 @@ from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import Field, Items, Part, keys_of
 from cdk_trainyard.options.remedies import INTRINSIC
 from cdk_trainyard.options.signs import as_item
-from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of
+from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of, meant
 from cdk_trainyard.problems import At, shown
+from cdk_trainyard.tokens import Unknown
 
 _Known = TypeVar("_Known")
 Found = list[tuple[str | None, At, Any]]
@@ -35,9 +36,20 @@ def otherwise(shape: Items, data: object, at: At, sources: Mapping[At, str]) -> 
         key, value = next(iter(item.items())) if len(item) == 1 else ("", None)
         if isinstance(value, Mapping) and key not in keys_of(shape.item.spec):
             found.append((key, (index, key), value))
+        elif name_alone := _name_alone(item, shape.item.spec):
+            rest = {each: value for each, value in item.items() if each != name_alone}
+            found.append((name_alone, (index,), rest))
         else:
             found.append(_named(item, _name_key(item, shape.item.spec, shape.by_name), (*at, index), sources))
     return found
+
+
+def _name_alone(item: Mapping[str, Any], spec: type) -> str:
+    """Return the name that an item begins with as a key without a value, with its own keys beside it."""
+    known = keys_of(spec)
+    key = next(iter(item), "")
+    is_name = isinstance(item.get(key), Unknown) and key not in known and not meant(key, spec, known)
+    return key if is_name and item.keys() & known.keys() else ""
 
 
 def are_repeated(found: Found) -> bool:

@@ -4,6 +4,7 @@ What has a wrong form is answered here, once, and stands in the specification as
 it, and judge everything else.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -87,7 +88,7 @@ class Reader:
             without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            keys = lines(first_keys(spec, without=without))
+            keys = _of_its_key(spec, data) or lines(first_keys(spec, without=without))
             return self._refused(at, self._values.flaw(f"must be a mapping ({keys} on lines below it)", data, at))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
@@ -186,8 +187,11 @@ class Reader:
         found = otherwise(shape, data, at, self.sources)
         named = shape.by_name is not None and not are_repeated(found)
         items = {name if named and name is not None else index: item for index, (name, _, item) in enumerate(found)}
-        for step, (_, steps, item) in zip(items, found, strict=True):
+        for index, (step, (name, steps, item)) in enumerate(zip(items, found, strict=True)):
             self.moved[*at, step] = (*at, *steps)
+            said = data[index].get(name) if isinstance(data, tuple) else None
+            if name is not None and isinstance(said, Unknown):  # what it has stands beside it
+                self.outdented[*at, *steps, name] = [(*at, *steps, key) for key in item]
             for inner in steps_in(item):
                 if (source := self.sources.get((*at, *steps, *inner))) is not None:
                     self.sources[*at, step, *inner] = source
@@ -269,6 +273,12 @@ class Reader:
 
     def _refused_name(self, at: At, wrong: Flaw, name: str) -> None:
         self._refused(at, as_written(wrong, name).as_name(), of_key=True)
+
+
+def _of_its_key(spec: type, data: object) -> str:
+    """Return the line that a value is meant for that begins as a key of a section, as a file of that name does."""
+    found = re.fullmatch(r"(\w+)\.[\w.-]+", data, re.ASCII) if isinstance(data, str) else None
+    return f"'{found[1]}: {data}'" if found and found[1] in keys_of(spec) else ""
 
 
 def _several(shape: Shape) -> type | None:

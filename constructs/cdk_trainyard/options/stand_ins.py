@@ -6,10 +6,12 @@ are made (`cdk_trainyard.deployment.exchange`). The option's key says what the f
 ``cooldown`` becomes ``cooldown_seconds``.
 """
 
+import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.arns import SecretArn, TopicArn
 from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.repositories import REPOSITORY_ARN, RepositoryName
@@ -256,17 +258,26 @@ class OwnPlacementGroup(StandIn):
     kind = Text(pattern=".+", words="the name of a placement group", example="nodes")
 
 
+def _of_a_bucket(text: str) -> str:
+    """Return what to do where the name of a bucket stands, and not what it is in the deployment."""
+    if did_you_mean(text, ("scripts", "datasets", "checkpoints", "models")) or not re.fullmatch(
+        r"s3://.+|arn:.+|[a-z0-9][a-z0-9.-]{2,62}", text
+    ):
+        return ""
+    return "; name a bucket of yours by 'bucket_name' in 'storage.buckets', as in its 'datasets', and write datasets"
+
+
 class DeploymentBucket(StandIn):
     """One of the deployment's own buckets."""
 
     what, member, suffix = "an s3.IBucket", "bucket_name", ""
-    kind = Choice(values=("scripts", "datasets", "checkpoints", "models"))
+    kind = Choice(values=("scripts", "datasets", "checkpoints", "models"), remedy=_of_a_bucket)
 
 
 class DataBucket(DeploymentBucket):
     """One of the deployment's own buckets that hold data."""
 
-    kind = Choice(values=("datasets", "checkpoints", "models"))
+    kind = Choice(values=("datasets", "checkpoints", "models"), remedy=_of_a_bucket)
 
 
 class KeyPair(StandIn):
