@@ -106,6 +106,15 @@ AT_LOAD = [
         "20:17: 'cluster.groups.workers.capacity' must be on-demand, spot or capacity-block, got 'OnDemand'; use 'on-demand'",
     ),
     row(
+        "a way to buy that HyperPod has elsewhere, and an endpoint of what is not here",
+        [
+            ("count: 4", "count: 4\n      capacity: training-plan"),
+            ("zone: use1-az4", "zone: use1-az4\n  interface_endpoints: [sagemaker.runtime]"),
+        ],
+        "5:25: 'network.interface_endpoints[0]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'sagemaker.runtime'; leave it out: no model is served by SageMaker here",
+        "20:17: 'cluster.groups.workers.capacity' must be on-demand, spot or capacity-block, got 'training-plan'; leave it out; a group of hyperpod names its plan by 'training_plan_arn'",
+    ),
+    row(
         "unknown-key",
         [("  zone: use1-az4", "  zone: use1-az4\n  cdir: 10.2.0.0/16")],
         "5:3: 'network.cdir' is no key here; did you mean 'cidr'?",

@@ -98,7 +98,7 @@ AT_LOAD = [
         "14:3: 'cluster.queues' must be a list of mappings, got a mapping; begin each with '- name: …', below it 'compute: …'",
         "15:5: 'cluster.queues[0].compute' must be a list of mappings, got a mapping; begin each with '- instance_type: …'",
         "15:5: 'cluster.queues[0].name' is missing",
-        "15:5: 'cluster.queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
+        "15:5: 'cluster.queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short; 'efa' false goes without EFA",
     ),
     row(
         "a queue whose '-' has no blank, and options that are right",
@@ -558,7 +558,7 @@ AT_LOAD = [
             (TRN1, "instance_types: [c5n.18xlarge]\n          efa: true"),
         ],
         "19:7: 'cluster.queues[1].public_ip' must be true in a public subnet […]",
-        "21:7: 'cluster.queues[1].subnets' must be one for nodes with EFA […]",
+        "21:7: 'cluster.queues[1].subnets' must be one for nodes with EFA, which does not cross zones, got 2; leave it out for the accelerator subnet, or go without it by 'efa' false",
         "21:7: 'cluster.queues[1].subnets' must keep c5n.18xlarge private: EC2 gives no public address to an instance with several network interfaces; use the accelerator subnet, behind NAT",
     ),
     row(

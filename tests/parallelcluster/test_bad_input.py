@@ -69,7 +69,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     "EFA without a placement decision": (
         queues(trn1()),
         (
-            "'queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short"
+            "'queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short; 'efa' false goes without EFA"
         ),
     ),
     "two subnets for one EFA type": (

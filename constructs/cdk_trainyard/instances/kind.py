@@ -20,7 +20,14 @@ class UsageClass(StrEnum):
     """At the Spot rate, until EC2 takes them back with two minutes' notice."""
     CAPACITY_BLOCK = "capacity-block"
     """From a capacity block for ML, paid in advance for a span of days."""
-    FORMER_VALUES = nonmember({"OnDemand": "use 'on-demand'", "Spot": "use 'spot'", "preemptible": "use 'spot'"})
+    FORMER_VALUES = nonmember(
+        {
+            "OnDemand": "use 'on-demand'",
+            "Spot": "use 'spot'",
+            "preemptible": "use 'spot'",
+            "training-plan": "leave it out; a group of hyperpod names its plan by 'training_plan_arn'",
+        }
+    )
 
 
 LARGEST_BLOCK: Final = 64

@@ -89,7 +89,12 @@ class Nat(StrEnum):
 class Endpoint(StrEnum):
     """Services that a network can reach through an endpoint. S3 always has one."""
 
-    FORMER_VALUES = nonmember({"s3": "leave it out: S3 is always reached inside the VPC, for free"})
+    FORMER_VALUES = nonmember(
+        {
+            "s3": "leave it out: S3 is always reached inside the VPC, for free",
+            "sagemaker.runtime": "leave it out: no model is served by SageMaker here",
+        }
+    )
 
     AUTOSCALING = "autoscaling"
     """Amazon EC2 Auto Scaling. Nodes of a fleet tell it that they are set up."""

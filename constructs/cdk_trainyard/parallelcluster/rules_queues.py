@@ -79,7 +79,9 @@ def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Pro
     for _, compute in known(queue.compute):
         if one := _in_one_zone(queue, compute):
             several = False
-            yield Problem(at, f"must be one for {one}, got {len(ids)}; leave it out for the accelerator subnet")
+            without = f", or go without it by {option('efa')} false" if compute.efa and compute.instance_types else ""
+            text = f"must be one for {one}, got {len(ids)}; leave it out for the accelerator subnet{without}"
+            yield Problem(at, text)
         elif not compute.instance_types:
             several = False
             text = f"must be one with 'instance_type', got {len(ids)}; give {shown(compute.name)} 'instance_types'"
@@ -230,10 +232,8 @@ def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
     for name in without:
         yield Problem((*at, "efa"), f"must be false for {name}, which has no EFA, got true")
     if not without and placement(queue, compute) is None:
-        yield Problem(
-            (*at[:2], "placement"),
-            "must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
-        )
+        text = "must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short"
+        yield Problem((*at[:2], "placement"), f"{text}; {option('efa')} false goes without EFA")
 
 
 def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context: ClusterContext) -> Problems:
