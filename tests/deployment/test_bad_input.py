@@ -1075,6 +1075,12 @@ AT_LOAD = [
         "give 'on_create' of the cluster's 'lifecycle' on_create.sh, which is one",
     ),
     row(
+        "node-setup-beside-scripts-of-ones-own",
+        [("cluster:", "cluster:\n  lifecycle: {on_create: own.sh, folder: nothing}\n  node_setup: {motd: false}")],
+        "10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got 'nothing'",
+        "11:3: 'cluster.node_setup' must be left out when no 'lifecycle' of a group runs the scripts that come with cdk-trainyard: they alone heed it",
+    ),
+    row(
         "a volume of a key alone, and a name where none is",
         [
             (

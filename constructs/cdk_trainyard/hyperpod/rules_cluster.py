@@ -231,8 +231,9 @@ def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         return
     if not cluster.runs_own_scripts:
         scripts = f"{option('lifecycle')} of a group runs the scripts that come with cdk-trainyard"
-        runs = f"; give {option('on_create')} of the cluster's {option('lifecycle')} on_create.sh, which is one"
-        yield Problem(at, f"must be left out when no {scripts}: they alone heed it{runs}")
+        one = f"; give {option('on_create')} of the cluster's {option('lifecycle')} on_create.sh, which is one"
+        remedy = "" if any(group.lifecycle.script for group in cluster.groups) else one
+        yield Problem(at, f"must be left out when no {scripts}: they alone heed it{remedy}")
     elif setup.local_accounting is True and cluster.facts.accounting:
         why = "Slurm keeps its accounting in one place"
         yield Problem((*at, "local_accounting"), f"must be false beside an accounting database: {why}")
