@@ -317,6 +317,13 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         ),
         (HeadNode, "Iam", "use 'policy_arns'; S3Access and what else Iam has stand in 'raw_overrides' with Iam"),
         (SlurmSettings, "JobSubmitPlugins KillWait", "use 'custom'; it is a parameter of slurm.conf"),
+        (
+            HyperPodSpec,
+            "ldap sssd",
+            "a script of yours joins nodes to it, with 'folder' and 'on_init_complete' of 'lifecycle'",
+        ),
+        (ExistingNetworkSpec, "azs EnableNatGateway", "a VPC that exists has its own; leave it out"),
+        (ParallelClusterSpec, "idle_seconds SuspendTime", "use 'slurm' with 'idle_minutes', in minutes"),
         (ParallelClusterSpec, "Imds", "nodes answer IMDSv2 alone; leave it out"),
         (SlurmSettings, "GresTypes", "ParallelCluster sets it; leave it out"),
         (
