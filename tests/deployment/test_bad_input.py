@@ -170,6 +170,11 @@ AT_LOAD = [
         "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got '1234\u20135678\u20139012'; write \"123456789012\"",
     ),
     row(
+        "an account with a sign that nobody sees in it",
+        [("name: demo", "name: demo\naccount: '1234:\u200b56789012'")],
+        "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got '1234:\\u200b56789012'",
+    ),
+    row(
         "an account by its name",
         [("name: demo", "name: demo\naccount: sandbox")],
         "2:10: 'account' must be an account number, 12 digits in quotes, as \"111111111111\", got 'sandbox'",

@@ -47,8 +47,6 @@ def wide(text: str) -> str:
     """
     if text[:1] in {"\u00a0", "\u3000"}:
         return f"U+{ord(text[0]):04X} ({name(text[0])}) is no blank to the file's reader; write spaces"
-    if blank := after_colon(text):
-        return blank[1]
     found = re.search(_WIDE, text)
     if found is None:
         return ""

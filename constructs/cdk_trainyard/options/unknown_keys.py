@@ -9,7 +9,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
-from cdk_trainyard.options.signs import wide
+from cdk_trainyard.options.signs import after_colon, wide
 from cdk_trainyard.options.units import in_its_unit
 from cdk_trainyard.problems import At, either
 
@@ -62,6 +62,8 @@ def meaning(
         said = _NAMED.sub(lambda named: repr(named[1]) + in_its_unit(named[1], named[2] or written, value), instead)
         return f"; {said}", _meant_by(instead)
     found = near(key, known)
+    if blank := after_colon(key):
+        return f"; {blank[1]}", found
     if sign := wide(key):
         return f"; {sign}", found
     for each in found:
