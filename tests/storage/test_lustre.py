@@ -308,6 +308,19 @@ def test_who_depends_on_ready_waits_for_links_and_root_squash(place: Place) -> N
     assert len(waited) == 3
 
 
+def test_links_are_made_one_after_the_other_and_root_squash_after_them(place: Place) -> None:
+    buckets = [s3.Bucket.from_bucket_name(place.stack, f"Data{number}", f"data{number}") for number in range(3)]
+    links = [DataRepository(file_system_path=f"/{one.bucket_name}", bucket=one) for one in buckets]
+    lustre(place, data_repositories=links, root_squash=RootSquash(uid=1, gid=1))
+    template = Template.from_stack(place.stack)
+    found = template.find_resources("AWS::FSx::DataRepositoryAssociation")
+    ids = {one["Properties"]["FileSystemPath"]: name for name, one in found.items()}
+    first, second, third = (ids[link.file_system_path] for link in links)
+    assert [found[each].get("DependsOn", []) for each in (first, second, third)] == [[], [first], [second]]
+    (squash,) = template.find_resources("Custom::LustreRootSquash").values()
+    assert {first, second, third} <= set(squash["DependsOn"])
+
+
 def test_links_switch_backups_off(place: Place) -> None:
     bucket = s3.Bucket.from_bucket_name(place.stack, "Data", "data")
     found = configuration(place, data_repositories=[DataRepository(file_system_path="/datasets", bucket=bucket)])

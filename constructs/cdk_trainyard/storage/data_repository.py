@@ -1,6 +1,7 @@
 """Links between a directory of a Lustre file system and a prefix of an S3 bucket."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from aws_cdk import Annotations, Aws, Stack
 from aws_cdk import aws_fsx as fsx
@@ -19,6 +20,9 @@ def associate(
 ) -> list[fsx.CfnDataRepositoryAssociation]:
     """Link ``repositories`` to a file system, each under its own path, and let FSx use the keys of their buckets.
 
+    They are made one after the other: of those that FSx makes side by side, some end as FAILED, without the right to
+    their bucket (hashicorp/terraform-provider-aws#24678, 2022-05-06, "upstream").
+
     Args:
         scope: Where the associations are made.
         file_system_id: The file system.
@@ -26,7 +30,10 @@ def associate(
     """
     for key in _keys(repositories):
         _let_fsx_use(scope, key)
-    return [_association(scope, file_system_id, repository) for repository in repositories]
+    associations = [_association(scope, file_system_id, repository) for repository in repositories]
+    for before, after in pairwise(associations):
+        after.add_dependency(before)
+    return associations
 
 
 def _association(scope: Construct, file_system_id: str, repository: DataRepository) -> fsx.CfnDataRepositoryAssociation:

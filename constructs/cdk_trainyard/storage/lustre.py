@@ -196,6 +196,7 @@ class LustreFileSystem(Lustre):
                 file_system_arn=self.file_system_arn,
                 root_squash=root_squash,
             )
+            setting.resource.node.add_dependency(*attachments)  # FSx changes a file system, or makes a link to it
             attachments.append(setting.resource)
         return attachments
 
