@@ -14,6 +14,7 @@ from constructs import Construct
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
 from cdk_trainyard.storage.grants import objects_arn, read_statements, read_write_statements
 from cdk_trainyard.storage.job_role import JobRole
+from cdk_trainyard.storage.secret_grants import decrypt_statements
 
 METRICS_NAMESPACE = "/aws/sagemaker/Clusters"
 LOG_GROUPS = "/aws/sagemaker/Clusters"
@@ -229,6 +230,7 @@ class ControllerRole(JobRole):
             secret: The secret.
         """
         secret.grant_read(self)
+        self.policy.add_statements(*decrypt_statements(secret.encryption_key))
 
     def allow_topic(self, topic: sns.ITopic) -> None:
         """Let controllers say which of them is active.

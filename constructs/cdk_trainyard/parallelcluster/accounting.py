@@ -1,8 +1,7 @@
 """How a head node reaches the accounting database, and reads its password."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from aws_cdk import Aws
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
@@ -10,6 +9,7 @@ from constructs import Construct, IDependable
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.spec import SlurmAccounting
 from cdk_trainyard.storage.reach import open_database
+from cdk_trainyard.storage.secret_grants import decrypt_statements
 
 
 class AccountingClient(Construct):
@@ -39,8 +39,8 @@ class AccountingClient(Construct):
             port = ec2.Port.tcp(accounting.port)
             database = ec2.Connections(security_groups=[accounting.security_group], default_port=port)
             self._open(database, vpc, accounting.port)
-        if (key := accounting.password_secret.encryption_key) is not None:
-            self._decrypt(key.key_arn)
+        if statements := decrypt_statements(accounting.password_secret.encryption_key):
+            self._decrypt(statements)
 
     @property
     def needs(self) -> Iterator[IDependable]:
@@ -58,18 +58,12 @@ class AccountingClient(Construct):
         self.security_groups.append(group)
         self._rules += open_database(self, database, [group], port=port)
 
-    def _decrypt(self, key_arn: str) -> None:
+    def _decrypt(self, statements: Sequence[iam.PolicyStatement]) -> None:
         policy = iam.ManagedPolicy(
             self,
             "Policy",
             path=PATH,
             description="Head node of a ParallelCluster: decrypt the password of its accounting database",
-            statements=[
-                iam.PolicyStatement(
-                    actions=["kms:Decrypt"],
-                    resources=[key_arn],
-                    conditions={"StringEquals": {"kms:ViaService": f"secretsmanager.{Aws.REGION}.{Aws.URL_SUFFIX}"}},
-                )
-            ],
+            statements=statements,
         )
         self.policies.append(policy)

@@ -100,7 +100,8 @@ class SlurmAccounting:
     ]
     """Its user, who may create the schema."""
     password_secret: "secretsmanager.ISecret"
-    """Secret with that user's password and nothing else: plain text, not JSON."""
+    """Secret with that user's password and nothing else: plain text, not JSON. Where a KMS key of your own encrypts it
+    and a file names it, one of the ``policies`` of ``head_node`` must let that decrypt with it."""
     security_group: "ec2.ISecurityGroup | None" = None
     """The database's security group; the head node is let in. Default - you let it in yourself."""
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306

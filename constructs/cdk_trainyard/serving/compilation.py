@@ -33,6 +33,7 @@ from cdk_trainyard.serving.rules_secrets import hub_token_problems
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.storage.grants import objects_arn, read_statements, write_statements
+from cdk_trainyard.storage.secret_grants import secret_statements
 from cdk_trainyard.surroundings import surroundings
 
 _OUTPUT = "model"
@@ -196,9 +197,7 @@ class ModelCompilation(Construct):
             role.acknowledge("an export is everything under its prefix", objects)
         image.allow_pull(role)
         if hub_token is not None:
-            role.allow(statement(["secretsmanager:GetSecretValue"], [hub_token.secret_arn]))
-            if hub_token.encryption_key is not None:
-                role.allow(statement(["kms:Decrypt"], [hub_token.encryption_key.key_arn]))
+            role.allow(*secret_statements(hub_token))
         return role
 
     def _build_spec(self, model: NeuronModel, engine: TextGenerationEngine) -> dict[str, object]:

@@ -29,6 +29,7 @@ from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.metrics_agent import METRICS_MIB, TaskMetrics
 from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
+from cdk_trainyard.storage.secret_grants import secret_statements
 
 METRICS_NAMESPACE = "CdkTrainyard/Serving"
 COLLECT_SECONDS = 15
@@ -133,11 +134,8 @@ class InferenceTask(Construct):
             secret: The secret.
             key: Its key. None: the one that the secret knows of.
         """
-        key = key or secret.encryption_key
         self.engine.add_secret(variable, ecs.Secret.from_secrets_manager(secret))
-        self.execution_role.allow(statement(["secretsmanager:GetSecretValue"], [secret.secret_arn]))
-        if key is not None:
-            self.execution_role.allow(statement(["kms:Decrypt"], [key.key_arn]))
+        self.execution_role.allow(*secret_statements(secret, key))
 
     def add_agent(self, limit: ConcurrencyLimit, requests: int) -> None:
         """Put the target optimizer's agent before the engine."""

@@ -44,7 +44,8 @@ class ExistingAccounting:
     endpoint: Annotated[str, DNS_NAME]
     """Its host name."""
     secret: "secretsmanager.ISecret"
-    """Secret with username and password."""
+    """Secret with username and password; where a KMS key of your own encrypts it, ``controller_role`` must be one that
+    may decrypt with it."""
     security_group_id: SecurityGroupId
     """Its security group; the cluster is let in."""
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
