@@ -1,9 +1,13 @@
 """A role whose grants go into one managed policy: NIST's rules want no inline policies, and CDK writes those."""
 
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
 import jsii
-from aws_cdk import Annotations
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IValidation
 
 SESSION_CHANNELS = (
     "ssmmessages:CreateControlChannel",
@@ -12,6 +16,12 @@ SESSION_CHANNELS = (
     "ssmmessages:OpenDataChannel",
 )
 """What Session Manager needs of an instance's role to open a session on it; the API knows no resources of them."""
+
+_LONGEST: Final = 6144
+"""Characters of a managed policy, blanks not counted (IAM user guide, "IAM and AWS STS quotas", read 2026-11)."""
+_PSEUDO: Final = {"AWS::Partition": "aws", "AWS::AccountId": "0" * 12, "AWS::URLSuffix": "amazonaws.com"}
+_SHORTEST: Final = "sg-0123456789abcdef0"
+"""The shortest of what policies refer to: ids and ARNs of resources."""
 
 
 def may_change(role: iam.IRole) -> bool:
@@ -49,6 +59,47 @@ def attach(
         f"the role of {whose} cannot be changed from here ({role.node.path}): attach {policy.node.path} to it, or "
         f"{otherwise}",
     )
+
+
+def hold_to_size(policy: iam.ManagedPolicy) -> None:
+    """Refuse a policy that is longer than IAM takes, when CDK validates the tree.
+
+    Args:
+        policy: The policy.
+    """
+    policy.node.add_validation(_Size(policy))
+
+
+@jsii.implements(IValidation)
+class _Size:
+    def __init__(self, policy: iam.ManagedPolicy) -> None:
+        self._policy = policy
+
+    def validate(self) -> list[str]:
+        document = _at_least(Stack.of(self._policy).resolve(self._policy.document))
+        size = len("".join(json.dumps(document, separators=(",", ":")).split()))
+        if size <= _LONGEST:
+            return []
+        text = f"must have at most {_LONGEST} characters, all that IAM takes, and has {size} or more: mount one prefix"
+        return [f"{text} of a bucket in the place of many, name '*' in the place of many repositories, or grant less"]
+
+
+def _at_least(value: Any) -> Any:
+    """Return what CloudFormation makes of a value, with the shortest text in the place of what is not known yet."""
+    if isinstance(value, list):
+        return [_at_least(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    first: tuple[str, Any] = next(iter(value.items()), ("", None))
+    name, said = first
+    if name == "Ref" and said in _PSEUDO:
+        return _PSEUDO[said]
+    if name == "Fn::Join":
+        delimiter, parts = said
+        return delimiter.join(map(str, _at_least(parts))) if isinstance(parts, list) else ""
+    if name in {"Ref", "Fn::GetAtt", "Fn::ImportValue"}:
+        return "" if str(said).startswith("AWS::") else _SHORTEST
+    return "" if name.startswith("Fn::") else {key: _at_least(inner) for key, inner in value.items()}
 
 
 @jsii.implements(iam.IPrincipal)

@@ -14,6 +14,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
 from cdk_trainyard.lifecycle import Exporters, NeuronEnvironment, NodeSetup, NodeTool, S3Mount, ToolFile
 from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
+from cdk_trainyard.storage import TrainingBuckets
 from tests.hyperpod.parts import ACCOUNT, REGION, controller, policy_document, worker
 
 KEY = "12345678-1234-1234-1234-123456789012"
@@ -78,6 +79,38 @@ def test_the_role_reads_and_writes_what_is_mounted_and_never_deletes(stack: Stac
     }
     decrypts = [entry for entry in policy_document(stack)["Statement"] if "kms:Decrypt" in entry["Action"]]
     assert KEY in json.dumps([entry["Resource"] for entry in decrypts])
+
+
+def of_jobs(stack: Stack) -> TrainingBuckets:
+    names = ("scripts", "datasets", "checkpoints", "models")
+    return TrainingBuckets(
+        stack, "Buckets", **{name: s3.Bucket.from_bucket_name(stack, f"{name}-own", name) for name in names}
+    )
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_what_is_mounted_of_the_jobs_own_buckets_adds_to_the_role_what_jobs_may_not(stack: Stack, count: int) -> None:
+    buckets = of_jobs(stack)
+    read = [S3Mount(bucket=buckets.datasets, path=f"/d{number}", prefix=f"d{number}/") for number in range(count)]
+    written = [
+        S3Mount(bucket=buckets.models, path="/m", prefix="m/", read_only=False),
+        S3Mount(bucket=buckets.datasets, path="/w", prefix="w/", read_only=False),
+    ]
+    cluster(stack, NodeSetup(s3_mounts=[*read, *written]), buckets=buckets)
+    found = allowed(stack, "datasets")
+    assert found == {"/*": ["s3:GetObject"], "": ["s3:ListBucket"], "/w/*": found["/w/*"]}
+    assert set(found["/w/*"]) == {
+        "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject", "s3:PutObjectTagging",
+    }  # fmt: skip
+    assert "/m/*" not in allowed(stack, "models")
+
+
+def test_more_than_a_managed_policy_holds_is_refused(stack: Stack) -> None:
+    bucket = s3.Bucket.from_bucket_name(stack, "Far", "far")
+    read = [S3Mount(bucket=bucket, path=f"/d{number}", prefix=f"{number}/") for number in range(25)]
+    cluster(stack, NodeSetup(s3_mounts=read))
+    with pytest.raises(RuntimeError, match=r"must have at most 6144 characters, all that IAM takes, and has \d{4} or"):
+        policy_document(stack)
 
 
 def test_options_of_no_bucket_give_the_role_nothing(stack: Stack) -> None:

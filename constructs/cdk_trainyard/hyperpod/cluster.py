@@ -68,6 +68,8 @@ class HyperPodCluster(HyperPodClusterBase):
         accounting: Database for Slurm's accounting. HyperPod sets it up with continuous provisioning, the project's own
             scripts where they configure the controller.
             Default - a MariaDB on the controller where HyperPod's image configures it; else ``node_setup`` says.
+        buckets: Buckets that its jobs use, as ``use`` says; what is mounted of them needs no permissions of its own.
+            Default - none, until ``use`` is called.
         metrics: Where its metrics go. Every node then runs exporters, and the controller the agent that asks them; the
             project's own scripts set both up. Default - nowhere, and ``node_setup`` says which exporters run.
         removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
@@ -131,6 +133,7 @@ class HyperPodCluster(HyperPodClusterBase):
         scripts_bucket: s3.IBucket | None = None,
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
+        buckets: TrainingBuckets | None = None,
         metrics: ClusterMonitoring | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
         names: Naming | None = None,
@@ -229,10 +232,13 @@ class HyperPodCluster(HyperPodClusterBase):
             security_groups=security_groups,
             scripts=self._scripts,
             databases=self._databases,
+            buckets=buckets,
             metrics=metrics is not None,
         )
         self._resource.node.add_dependency(self._gate)
         self._reach()
+        if buckets:
+            self.use(buckets)
 
     @staticmethod
     def from_attributes(

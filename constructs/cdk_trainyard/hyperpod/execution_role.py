@@ -12,7 +12,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
-from cdk_trainyard.storage.grants import objects_arn, read_statements, read_write_statements
+from cdk_trainyard.storage import TrainingBuckets
+from cdk_trainyard.storage.grants import PrefixGrant, objects_arn
 from cdk_trainyard.storage.job_role import JobRole
 from cdk_trainyard.storage.secret_grants import decrypt_statements
 
@@ -122,17 +123,22 @@ class ExecutionRole(JobRole):
         scripts.grant_read(self)
         self.acknowledge("a bundle is everything under its content-hashed prefix", scripts.objects_arn)
 
-    def allow_setup(self, setup: NodeSetup, scripts: s3.IBucket) -> None:
+    def allow_setup(self, setup: NodeSetup, scripts: s3.IBucket, *, buckets: TrainingBuckets | None) -> None:
         """Let the nodes read what they mount of buckets, write it where that was asked for, and fetch their tools.
 
         Args:
             setup: What the scripts set up.
             scripts: The bucket of the scripts, where tools are that name no other.
+            buckets: Buckets that jobs may use, whole: what is mounted of them needs nothing more. None: none.
         """
+        beside = _of_jobs(buckets) if buckets else []
         for mount in setup.s3_mounts:
-            statements = read_statements if mount.read_only else read_write_statements
-            self.policy.add_statements(*statements(mount.bucket, prefix=mount.prefix))
-            self.acknowledge("a mounted prefix is every key under it", objects_arn(mount.bucket, prefix=mount.prefix))
+            mounted = PrefixGrant(bucket=mount.bucket, prefix=mount.prefix, writes=not mount.read_only)
+            if statements := mounted.statements(beside=beside):
+                self.policy.add_statements(*statements)
+                self.acknowledge(
+                    "a mounted prefix is every key under it", objects_arn(mount.bucket, prefix=mount.prefix)
+                )
         for tool in setup.tools:
             if tool.key:
                 bucket = tool.bucket or scripts
@@ -196,6 +202,11 @@ class ExecutionRole(JobRole):
         return Stack.of(self).format_arn(
             service="logs", resource="log-group", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
         )
+
+
+def _of_jobs(buckets: TrainingBuckets) -> list[PrefixGrant]:
+    read = [PrefixGrant(bucket=buckets.datasets)]
+    return read + [PrefixGrant(bucket=each, writes=True) for each in (buckets.checkpoints, buckets.models)]
 
 
 class ControllerRole(JobRole):

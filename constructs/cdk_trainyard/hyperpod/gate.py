@@ -10,7 +10,7 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.wiring import database_rules, distinct
 from cdk_trainyard.lifecycle import LifecycleScripts
 from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.storage import AccountingDatabaseBase
+from cdk_trainyard.storage import AccountingDatabaseBase, TrainingBuckets
 
 
 def open_gate(
@@ -23,6 +23,7 @@ def open_gate(
     security_groups: Sequence[EfaSecurityGroup],
     scripts: LifecycleScripts | None,
     databases: Sequence[AccountingDatabaseBase],
+    buckets: TrainingBuckets | None,
     metrics: bool,
 ) -> Gate:
     """Grant what the parts of a cluster need, and return the gate that its nodes start after.
@@ -36,6 +37,7 @@ def open_gate(
         security_groups: The cluster's security groups.
         scripts: The project's own scripts for this cluster.
         databases: The databases of its accounting.
+        buckets: The buckets that its jobs use.
         metrics: Whether its metrics go anywhere.
     """
     groups = [group.spec for group in cluster.groups]
@@ -55,7 +57,7 @@ def open_gate(
     for bundle in bundles:
         role.allow_scripts(bundle)
     if scripts:
-        role.allow_setup(cluster.setup, scripts.bucket)
+        role.allow_setup(cluster.setup, scripts.bucket, buckets=buckets)
     for database in databases:
         controller_role.allow_secret(database.secret)
     multi_head = cluster.spec.multi_head

@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import Wildcards, acknowledge, main_resource
-from cdk_trainyard.managed_policy import SESSION_CHANNELS
+from cdk_trainyard.managed_policy import SESSION_CHANNELS, hold_to_size
 
 PATH = "/parallelcluster/"
 """The provider's role may attach policies of this path, and few others."""
@@ -44,6 +44,7 @@ class NodePolicy(Construct):
             description="What the nodes of a ParallelCluster need beside what it gives them",
         )
         self.policy.add_statements(iam.PolicyStatement(sid="OpenSessions", actions=list(_SESSIONS), resources=["*"]))
+        hold_to_size(self.policy)
         resource = main_resource(self.policy)
         self._wildcards = Wildcards(resource)
         self._wildcards.acknowledge(_SESSIONS_REASON, "*")

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -86,6 +86,42 @@ def job_statements(
     statements = [statement for bucket in read for statement in read_statements(bucket)]
     statements += [statement for bucket in read_write for statement in read_write_statements(bucket)]
     return statements, [objects_arn(bucket) for bucket in (*read, *read_write)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefixGrant:
+    """What somebody may do with the objects under a prefix: list and read them, and with ``writes`` put and tag them.
+
+    Attributes:
+        bucket: The bucket.
+        prefix: The key prefix. Default - the whole bucket.
+        writes: Whether objects are written, too.
+    """
+
+    bucket: s3.IBucket
+    prefix: str = ""
+    writes: bool = False
+
+    def includes(self, other: "PrefixGrant") -> bool:
+        """Return whether another grant adds nothing to this one."""
+        return (
+            self.bucket.node.path == other.bucket.node.path
+            and _clean(other.prefix).startswith(_clean(self.prefix))
+            and (self.writes or not other.writes)
+        )
+
+    def statements(self, *, beside: "Sequence[PrefixGrant]") -> list[iam.PolicyStatement]:
+        """Return what it adds to other grants.
+
+        Args:
+            beside: The others.
+        """
+        if any(other.includes(self) for other in beside):
+            return []
+        if not self.writes:
+            return read_statements(self.bucket, prefix=self.prefix)
+        read = any(other.includes(replace(self, writes=False)) for other in beside)
+        return (write_statements if read else read_write_statements)(self.bucket, prefix=self.prefix)
 
 
 def objects_arn(bucket: s3.IBucket, *, prefix: str = "") -> str:

@@ -12,7 +12,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import Wildcards, acknowledge, aws_policy_reasons, main_resource
-from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach
+from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach, hold_to_size
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_batches, pull_statements, remote_write_statements
 
@@ -73,6 +73,7 @@ class JobRole(Construct):
         """Its managed policy, defined when something is granted: an empty one is refused."""
         policy = iam.ManagedPolicy(self, "Policy", description=f"What the nodes of {self._whose} need")
         self.attach(policy)
+        hold_to_size(policy)
         return policy
 
     def attach(self, policy: iam.ManagedPolicy) -> None:

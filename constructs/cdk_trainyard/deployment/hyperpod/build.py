@@ -50,6 +50,7 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> H
             "security_group": around.security_group,
             "scripts_bucket": buckets.scripts if any(lifecycle.is_own for lifecycle in used) else None,
             "mounts": around.mounts,
+            "buckets": buckets,
             "metrics": around.metrics,
             "accounting": around.accounting or _existing_accounting(stack, section.accounting),
             "groups": [bundles.group(group) for group in said["groups"]],
