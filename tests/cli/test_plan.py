@@ -117,6 +117,35 @@ def test_another_target_group_serves_nobody_at_first() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (["A"], ["B"], Effect.REFUSED),
+        (["A", "C"], ["B", "C"], Effect.REFUSED),
+        (["A"], ["A", "C"], Effect.FREE),
+        (["A"], ["C"], Effect.FREE),
+        (["A"], ["A"], None),
+    ],
+)
+def test_an_endpoint_goes_to_no_other_subnet_of_a_zone(old: list[str], new: list[str], effect: Effect | None) -> None:
+    zones = {"A": "usw2-az1", "B": "usw2-az1", "C": "usw2-az2"}
+    subnets = {
+        name: {"Type": "AWS::EC2::Subnet", "Properties": {"AvailabilityZoneId": zone}} for name, zone in zones.items()
+    }
+
+    def stack(used: list[str]) -> dict[str, Any]:
+        properties = {"VpcEndpointType": "Interface", "SubnetIds": [{"Ref": name} for name in used]}
+        return {
+            "Stack": {"Resources": {**subnets, "Logs": {"Type": "AWS::EC2::VPCEndpoint", "Properties": properties}}}
+        }
+
+    rows = [*plan_resources(stack(old), stack(new))]
+    assert [(row.where, row.effect) for row in rows] == ([("Stack/Logs", effect)] if effect is not None else [])
+    assert ["remove it in one deployment and add it in the next" in row.remedy for row in rows] == [
+        effect is Effect.REFUSED for _ in rows
+    ]
+
+
+@pytest.mark.parametrize(
     ("name", "region", "said"),
     [
         ("mine", "us-east-1", "stack Stack -> mine"),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
+from cdk_trainyard.cli.plan.endpoints import endpoint_refusal
 from cdk_trainyard.cli.plan.groups import GROUPS, plan_groups
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
@@ -39,6 +40,9 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
     for stack in sorted({*old, *new}):
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         for name in sorted({*before, *after}):
+            if endpoint := _refused_endpoint(stack, name, before, after):
+                yield endpoint
+                continue
             rows = _rows(stack, name, before.get(name), after.get(name), found)
             if (stack, name) in refused:
                 rows = (replace(row, effect=Effect.REFUSED, remedy=ONE_AFTER_THE_OTHER) for row in rows)
@@ -48,6 +52,16 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
                 kind = after[name]["Type"]
                 yield PlanRow(where=f"{stack}/{name}", what=f"{kind} {what}", effect=Effect.FREE, remedy=remedy)
     yield from _exports_in_use(old, new, found)
+
+
+def _refused_endpoint(stack: str, name: str, old: Template, new: Template) -> PlanRow | None:
+    kinds = [side.get(name, {}).get("Type") for side in (old, new)]
+    if kinds != ["AWS::EC2::VPCEndpoint"] * 2:
+        return None
+    before, after = (side[name].get("Properties", {}) for side in (old, new))
+    remedy = endpoint_refusal((before, old), (after, new))
+    what = f"AWS::EC2::VPCEndpoint {', '.join(_changed(before, after))}"
+    return PlanRow(where=f"{stack}/{name}", what=what, effect=Effect.REFUSED, remedy=remedy) if remedy else None
 
 
 def _rows(
