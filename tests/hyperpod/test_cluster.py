@@ -394,6 +394,29 @@ def test_a_file_system_of_another_security_group_is_opened(
     assert set(opened) <= waited
 
 
+def test_what_lets_the_nodes_in_already_is_not_opened_again(stack: Stack, build: Build) -> None:
+    network = existing_network(stack)
+    servers = shared_group(stack, network, "Servers")
+    database = AccountingDatabase.from_attributes(
+        stack,
+        "Database",
+        endpoint="db.example",
+        secret=secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "slurm"),
+        security_group=servers.security_group,
+        rules_exist=True,
+    )
+    build(
+        network=network,
+        security_group=shared_group(stack, network),
+        mounts=[Mount(file_system=existing_lustre(stack, servers, rules_exist=True))],
+        accounting=database,
+        provisioning=NodeProvisioning.CONTINUOUS,
+    )
+    rules = Template.from_stack(stack).find_resources("AWS::EC2::SecurityGroupIngress").values()
+    between = [one for one in rules if one["Properties"]["GroupId"] != one["Properties"]["SourceSecurityGroupId"]]
+    assert between == []
+
+
 # ---------------------------------------------------------------- order of creation
 def test_nodes_start_after_everything_they_need(stack: Stack, build: Build) -> None:
     route = ec2.CfnRoute(stack, "Route", route_table_id="rtb-1", destination_cidr_block="0.0.0.0/0", nat_gateway_id="n")

@@ -97,6 +97,7 @@ def lustre(
             security_group=EfaSecurityGroup.from_security_group(
                 scope, f"{construct_id}SecurityGroup", own, self_rules_exist=True
             ),
+            rules_exist=section.rules_exist,
             zone=section.zone,
             efa_enabled=section.efa_enabled,
         )

@@ -134,7 +134,8 @@ def database_rules(
     controllers = cluster.of_role(GroupRole.CONTROLLER)
     clients = distinct(one for group in controllers for one in (group.spec.security_groups or security_groups)[:1])
     groups = [client.security_group for client in clients]
-    return [rules for one in databases for rules in open_database(scope, one.connections, groups, port=one.port)]
+    closed = [one for one in databases if not one.rules_exist]
+    return [rules for one in closed for rules in open_database(scope, one.connections, groups, port=one.port)]
 
 
 def distinct(constructs: Iterable[_Construct | None]) -> list[_Construct]:

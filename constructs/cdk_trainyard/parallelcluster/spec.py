@@ -122,7 +122,7 @@ class SlurmAccounting:
             password_secret=database.password_secret,
             port=database.port,
             schema_name=database.schema_name,
-            security_group=database.connections.security_groups[0],
+            security_group=None if database.rules_exist else database.connections.security_groups[0],
         )
 
 

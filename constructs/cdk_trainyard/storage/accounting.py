@@ -87,6 +87,7 @@ class AccountingDatabaseBase(Construct):
             be allowed to create the schema.
         user: The user name in the secret.
         schema_name: Schema of the Slurm accounting, or None for one named after the cluster.
+        rules_exist: Whether its group lets the clusters in already.
     """
 
     endpoint: str
@@ -94,6 +95,7 @@ class AccountingDatabaseBase(Construct):
     secret: secretsmanager.ISecret
     user: str
     schema_name: str | None
+    rules_exist: bool = False
     _connections: ec2.Connections
     _password_secret: secretsmanager.ISecret | None = None
 
@@ -324,6 +326,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         user: str = "admin",
         schema_name: str | None = None,
         password_secret: secretsmanager.ISecret | None = None,
+        rules_exist: bool = False,
     ) -> AccountingDatabaseBase:
         """Use a MySQL-compatible database that exists already.
 
@@ -337,6 +340,8 @@ class AccountingDatabase(AccountingDatabaseBase):
             user: The user name in the secret; ``MultiHead`` and ParallelCluster need it. Default: admin.
             schema_name: Schema of the Slurm accounting. Default - named after the cluster.
             password_secret: The password and nothing else, as plain text; ParallelCluster needs it. Default - none.
+            rules_exist: Whether its group lets those of the clusters in already, which may go to it: EC2 refuses a rule
+                that exists. Default: False, both rules are added.
 
         Raises:
             ConfigurationError: The schema's name cannot work.
@@ -350,6 +355,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         imported.secret = secret
         imported.user = user
         imported.schema_name = schema_name
+        imported.rules_exist = rules_exist
         imported._password_secret = password_secret  # noqa: SLF001
         imported._connections = ec2.Connections(security_groups=[security_group], default_port=ec2.Port.tcp(port))  # noqa: SLF001
         return imported

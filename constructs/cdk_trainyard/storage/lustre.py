@@ -161,6 +161,7 @@ class LustreFileSystem(Lustre):
         file_system_id: str,
         dns_name: str,
         mount_name: str,
+        rules_exist: bool = False,
         zone: str | None = None,
         efa_enabled: bool = False,
     ) -> Lustre:
@@ -169,10 +170,13 @@ class LustreFileSystem(Lustre):
         Args:
             scope: Where it is taken.
             construct_id: Its id there.
-            security_group: Its group, which the nodes must share or be let in by.
+            security_group: Its group, which the nodes share, or which lets them in and is let in by theirs.
             file_system_id: Its id, as ``fs-0123456789abcdef0``.
             dns_name: Its DNS name, as the FSx console shows it.
             mount_name: Its mount name, as the FSx console shows it: 1 to 8 letters, digits, ``_`` or ``-``.
+            rules_exist: Whether both groups do so already: EC2 refuses a rule that exists. Otherwise the rules are
+                added.
+                Default: False.
             zone: Its zone. Default - not known; nothing is checked against it.
             efa_enabled: Whether it was made with EFA. Default: False.
 
@@ -235,6 +239,7 @@ class _ImportedLustre(Lustre):
         self.subnet = None
         self.capacity_gib = None
         self.efa_enabled = spec.efa_enabled
+        self.rules_exist = spec.rules_exist
         self.file_servers = None
         self.ready = DependencyGroup(security_group.self_rules)
 

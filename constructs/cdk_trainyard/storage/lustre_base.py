@@ -29,6 +29,7 @@ class Lustre(Construct):
         efa_enabled: Whether clients can reach it over EFA.
         lustre_version: Its version of Lustre. None: unknown, imported.
         file_servers: Addresses that it takes in its subnet. None: unknown.
+        rules_exist: Whether its group and that of its clients let one another in already.
         ready: What to depend on before mounting: the file system, its links to S3 and its root squash.
     """
 
@@ -44,6 +45,7 @@ class Lustre(Construct):
     efa_enabled: bool
     lustre_version: str | None = None
     file_servers: int | None
+    rules_exist: bool = False
     ready: IDependable
 
     @property

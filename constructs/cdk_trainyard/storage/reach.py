@@ -31,10 +31,10 @@ def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecu
         clients: The security groups of one node; one of them is opened.
 
     Returns:
-        The rules, or None when the file system shares a security group with the clients.
+        The rules, or None when the file system shares a security group with the clients, or both have them.
     """
     servers = file_system.security_group
-    if servers.security_group_id in [client.security_group_id for client in clients]:
+    if file_system.rules_exist or servers.security_group_id in [client.security_group_id for client in clients]:
         return None
     client = clients[0]
     construct_id = f"{Names.node_unique_id(client.node)}To{Names.node_unique_id(file_system.node)}"

@@ -255,7 +255,10 @@ class ExistingLustreSpec:
     ]
     """Its mount name, as the FSx console shows it: 1 to 8 letters, digits, ``_`` or ``-``."""
     security_group_id: SecurityGroupId
-    """Its security group, which lets the nodes' security group in."""
+    """Its security group; it and that of the nodes let one another in."""
+    rules_exist: bool = False
+    """Whether both groups do so already: EC2 refuses a rule that exists. Otherwise the rules are added.
+    Default: false."""
     zone: Zone | None = None
     """Its zone. Default - not known; nothing is checked against it."""
     efa_enabled: bool = False

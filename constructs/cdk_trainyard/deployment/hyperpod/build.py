@@ -115,6 +115,7 @@ def _existing_accounting(scope: Construct, section: object) -> AccountingDatabas
         endpoint=section.endpoint,
         secret=existing.secret(section.secret.secret_arn),
         security_group=existing.security_group(section.security_group_id),
+        rules_exist=section.rules_exist,
         port=section.port,
         schema_name=section.schema_name,
     )

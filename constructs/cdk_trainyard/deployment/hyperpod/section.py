@@ -48,6 +48,9 @@ class ExistingAccounting:
     may decrypt with it."""
     security_group_id: SecurityGroupId
     """Its security group; the cluster is let in."""
+    rules_exist: bool = False
+    """Whether it lets the nodes' group in already, which may go to it: EC2 refuses a rule that exists. Otherwise both
+    rules are added. Default: false."""
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
     """Its port. Default: 3306."""
     schema_name: SchemaName | None = None
