@@ -1,7 +1,8 @@
 """Which change of an interface endpoint's subnets EC2 refuses.
 
-An endpoint has one subnet of a zone, and CloudFormation adds the new one before it takes the former away: EC2 answers
-``DuplicateSubnetsInSameZone`` (terraform-aws-modules/terraform-aws-vpc#583, openshift/hypershift#8651, read 2026-11).
+EC2 answers ``DuplicateSubnetsInSameZone`` where an endpoint gets a second subnet of a zone
+(terraform-aws-modules/terraform-aws-vpc#583, openshift/hypershift#8651, read 2026-11). That CloudFormation takes the
+former one away first is documented nowhere, so the plan does not count on it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ Side = tuple[Template, Template]
 """Properties of the endpoint, and the resources of its stack by their ids."""
 
 _REMEDY = (
-    "EC2 takes no second subnet of a zone while the first is there: take subnets of zones that the endpoint is not in, "
+    "EC2 takes no second subnet of a zone while the first is there, and CloudFormation is not known to remove that "
+    "before: take subnets of zones that the endpoint is not in, "
     "or remove it in one deployment and add it in the next; until then nodes reach the service by NAT alone"
 )
 
