@@ -69,7 +69,9 @@ class ModelCompilation(Construct):
         revision: Its commit there, which a branch is not. Default - ``exported`` is given instead.
         exported: A folder of the models bucket that jobs/export-for-serving wrote.
             Default - ``source`` is given instead.
-        hub_token: A secret whose whole value is a token of the Hub, for a gated model. Default - none.
+        hub_token: A secret whose whole value is a token of the Hub, for a gated model; where a file names it, one that
+            no KMS key of your own encrypts.
+            Default - none.
         timeout: The longest that a build may take, 1 to 36 hours. Default: 8.
         log_retention: How long its logs are kept. Default: THREE_MONTHS.
         log_key: KMS key of the log group. Default - CloudWatch Logs encrypts with its own.

@@ -234,7 +234,8 @@ class TextGenerationEngine:
     environment: Mapping[Annotated[str, VARIABLE], Annotated[str, LINE]] = field(default_factory=dict)
     """Further environment variables; they win over those of ours, and must not contradict the model. Default - none."""
     hub_token: Annotated["secretsmanager.ISecret | None", Said("hub_token_secret_arn")] = None
-    """A secret with a token of the Hugging Face Hub, for a gated model that is not precompiled. Default - none."""
+    """A secret with a token of the Hugging Face Hub, for a gated model that is not precompiled; where a file names it,
+    one that no KMS key of your own encrypts. Default - none."""
     unchecked: bool = False
     """Whether what the catalogue, what is known of the engine, or the arithmetic speaks against is a warning instead of
     an error. Default: false."""

@@ -231,7 +231,8 @@ class CompilationSpec:
     exported: Folder | None = None
     """A folder of the models bucket that jobs/export-for-serving wrote. Default - ``source`` is given instead."""
     hub_token: Annotated["secretsmanager.ISecret | None", Said("hub_token_secret_arn")] = None
-    """A secret whose whole value is a token of the Hub, for a gated model. Default - none."""
+    """A secret whose whole value is a token of the Hub, for a gated model; where a file names it, one that no KMS key
+    of your own encrypts. Default - none."""
     timeout: Annotated["Duration", Unit("hours")] = Span(8 * 3600)  # type: ignore[assignment]  # noqa: RUF009  stands for it
     """The longest that a build may take, 1 to 36 hours. Default: 8."""
     log_retention: Annotated["logs.RetentionDays", Said(None)] = Retention(90)  # type: ignore[assignment]  # noqa: RUF009  stands for it
