@@ -255,7 +255,6 @@ def test_warns_of_a_master_that_starts_before_its_image_is_built() -> None:
     [
         (NodeImage(dlami=GPU_IMAGE), GPU_IMAGE),
         (NodeImage(parameter="/aws/service/deeplearning/ami/x86_64/new/latest/ami-id"), "/aws/service/deeplearning"),
-        (NodeImage(dlami="ubuntu-24.04"), ""),  # of one day
         (NodeImage(parameter="/images/latest"), ""),  # whoever writes it knows
         (NodeImage(ami_id="ami-0123456789abcdef0"), ""),
     ],

@@ -40,7 +40,7 @@ WINDOWS = "/aws/service/ami-windows-latest/Windows_Server-2022-English-Full-Base
 @pytest.mark.parametrize(
     "said",
     [
-        {"dlami": "ubuntu-24.04"},
+        {"dlami": "neuron-base-ubuntu-24.04"},
         {"ami_id": AMI, "user": "me"},
         *({"parameter": name} for name in ("/a/b", "images", "/a" * 15, "/aws/service/x", "ami-of-ours")),
         {"parameter": f"{DLAMI}/latest/ami-id", "architecture": "arm64", "user": "ubuntu"},
@@ -57,13 +57,20 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
     ("said", "says"),
     [
         ({}, "'dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is"),
-        ({"dlami": "ubuntu-24.04", "ami_id": AMI}, "'ami_id' must be left out with 'dlami': an image is one of them"),
+        ({"dlami": GPU_IMAGE, "ami_id": AMI}, "'ami_id' must be left out with 'dlami': an image is one of them"),
         (
             {"ami_id": AMI, "build": TrainingImageSpec(base="ubuntu-24.04")},
             ("'build' must be left out with 'ami_id': an image is one of them; to build on that one, name it as the "
             "'base' instead"),
         ),
-        ({"dlami": "ubuntu-24.04", "user": "me"}, "'user' must be left out with 'dlami', whose it is known"),
+        ({"dlami": GPU_IMAGE, "user": "me"}, "'user' must be left out with 'dlami', whose it is known"),
+        *(
+            ({"dlami": name}, (
+                f"'dlami' must be the name of a Deep Learning AMI, got '{name}', a plain image: it lacks the AWS CLI, "
+                f"which nodes set themselves up with; use 'build' with the 'base' {name}"
+            ))
+            for name in ("ubuntu-24.04", "arm64-ubuntu-24.04")
+        ),
         ({"ami_id": AMI, "user": "a b"}, (
             "'user' must be the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most, as ubuntu, got "
             "'a b'"
@@ -128,7 +135,7 @@ def test_an_image_is_refused_with_one_clear_sentence(said: dict[str, str], says:
 
 def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_all_are() -> None:
     (said,) = image(dlami="x")
-    assert "; known are arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023, arm64-ubuntu-24.04, " in said
+    assert "; known are arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023, base-oss-" in said
     assert ", … (all are in the reference of the deployment file)" in said
 
 

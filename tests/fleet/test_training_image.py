@@ -10,7 +10,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import EfaInstaller, EfaLaunchTemplate, NodeImage, TrainingImage, dlami_names
-from cdk_trainyard.fleet.images import known_image
+from cdk_trainyard.fleet.images import base_names, known_image
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.versions import default_efa_installer
 from tests.fleet.parts import new_stack, only, resources, shared_group
@@ -50,10 +50,10 @@ def test_a_deep_learning_ami_is_read_when_the_stack_is_deployed() -> None:
 
 def test_every_known_image_has_a_parameter_an_architecture_and_known_families() -> None:
     data = load("fleet", "images")
-    assert set(dlami_names()) == set(data["images"])
+    assert {*dlami_names(), "ubuntu-24.04", "arm64-ubuntu-24.04"} == {*base_names()} == {*data["images"]}
     assert data["captured"]
     assert data["sources"]
-    for name in dlami_names():
+    for name in base_names():
         known = known_image(NodeImage(dlami=name))
         assert known.parameter is not None
         assert known.parameter.startswith("/aws/service/")

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 AMI: Final = resource_id("ami", "an AMI")
 _UBUNTU: Final = "ubuntu"
 _REFERENCE: Final = "the reference of the deployment file"
+_OF_A_DLAMI: Final = "must be the name of a Deep Learning AMI"
 
 
 def dlami_names() -> tuple[str, ...]:
-    """Return the names of the Deep Learning AMIs (and plain Ubuntu images) that are known, sorted.
+    """Return the names of the Deep Learning AMIs that are known, sorted.
 
     Source: ``data/images.json``, with its date; a newer one is taken by ``NodeImage(parameter=…)``.
     """
+    return tuple(name for name in base_names() if not _is_plain(name))
+
+
+def base_names() -> tuple[str, ...]:
+    """Return the names of the images that one can be built on, sorted: Deep Learning AMIs, and plain Ubuntu."""
     return tuple(sorted(_images()))
 
 
@@ -47,9 +53,12 @@ class DlamiName:
     def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         if value.startswith("ami-"):
-            must, remedy = "must be the name of a Deep Learning AMI", f"; use {option('ami_id')} for an AMI by its id"
-            return Flaw(must, got=shown(value), remedy=remedy)
-        return _unknown(value, f"a newer one is taken by {option('parameter')}")
+            remedy = f"; use {option('ami_id')} for an AMI by its id"
+            return Flaw(_OF_A_DLAMI, got=shown(value), remedy=remedy)
+        if value in _images() and _is_plain(value):
+            got = f"{shown(value)}, a plain image: it lacks the AWS CLI, which nodes set themselves up with"
+            return Flaw(_OF_A_DLAMI, got=got, remedy=f"; use {option('build')} with the 'base' {value}")
+        return _unknown(value, dlami_names(), f"a newer one is taken by {option('parameter')}")
 
     def schema(self) -> dict[str, Any]:
         """Return the names."""
@@ -64,11 +73,11 @@ class BaseName:
         """Look it up."""
         if value.startswith("ami-"):
             return AMI.problem(value, environment)
-        return _unknown(value, "another one is taken by its id, ami-…")
+        return _unknown(value, base_names(), "another one is taken by its id, ami-…")
 
     def schema(self) -> dict[str, Any]:
         """Return the names, and the form of an id."""
-        return {"anyOf": [{"enum": list(dlami_names())}, {"pattern": AMI.schema()["pattern"]}]}
+        return {"anyOf": [{"enum": list(base_names())}, {"pattern": AMI.schema()["pattern"]}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +207,20 @@ def _dlami(name: str) -> KnownImage:
     )
 
 
-def _unknown(name: str, newer: str) -> Flaw | None:
+def _unknown(name: str, known: Sequence[str], newer: str) -> Flaw | None:
     data = load("fleet", "images")
-    if name in data["images"]:
+    if name in known:
         return None
     if reason := data["retired"].get(name):
-        return Flaw("must be the name of a Deep Learning AMI that is still made", got=f"{shown(name)}: {reason}")
-    hint = did_you_mean(name, data["images"]) or f"; known are {either(dlami_names(), all_in=_REFERENCE)}"
+        return Flaw(f"{_OF_A_DLAMI} that is still made", got=f"{shown(name)}: {reason}")
+    hint = did_you_mean(name, known) or f"; known are {either(known, all_in=_REFERENCE)}"
     remedy = f"{hint} (list of {data['captured']}; {newer})"
-    return Flaw("must be the name of a Deep Learning AMI", got=shown(name), remedy=remedy)
+    return Flaw(_OF_A_DLAMI, got=shown(name), remedy=remedy)
+
+
+def _is_plain(name: str) -> bool:
+    """Say whether an image has nothing beside its system: no drivers, and no tools of AWS's."""
+    return not _images()[name]["families"]
 
 
 def _images() -> Mapping[str, Any]:

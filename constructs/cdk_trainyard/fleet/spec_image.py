@@ -110,7 +110,8 @@ class NodeImage:
     """The machine image of nodes: one of dlami, ami_id, parameter and build."""
 
     dlami: Annotated[str, DlamiName()] | None = None
-    """The newest AWS Deep Learning AMI of a kind, as it is when the stack is deployed. Default - another one says."""
+    """The newest AWS Deep Learning AMI of a kind, as it is when the stack is deployed; plain Ubuntu is a base of
+    ``build``. Default - another one says."""
     ami_id: Annotated[str, AMI] | None = None
     """An AMI of yours: with the AWS CLI, the EFA software, a Lustre client and drivers. Default - another one says."""
     parameter: (
