@@ -83,6 +83,15 @@ AT_LOAD = [
         "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'inf2.4xlarge'; did you mean 'inf2.48xlarge' or 'inf2.24xlarge' or 'inf2.xlarge'?",
     ),
     row(
+        "bounds from nothing, by a metric that is none",
+        [
+            ("tasks: 2", "tasks: 1"),
+            ("  load_balancer:", "  scaling: {min_tasks: 0, max_tasks: 2, metric: cpu}\n  load_balancer:"),
+        ],
+        "18:24: 'serving.scaling.min_tasks' must be 1 or more, got 0: without a task there is no metric, so nothing […]",
+        "18:49: 'serving.scaling.metric' must be queue or alb-requests, got 'cpu'",
+    ),
+    row(
         "a target that is a share",
         [("  load_balancer:", "  scaling: {min_tasks: 1, max_tasks: 4, target: 70%}\n  load_balancer:")],
         "18:49: 'serving.scaling.target' must be a number of requests per task, got '70%'",

@@ -84,6 +84,8 @@ def verdict(mutation: Mutation, path: Path, out: Path, invalid: Invalid) -> str 
         assembly = app.synth()
     except ConfigurationError as error:
         lines = [line.removeprefix("  - ") for line in explain(error, deployment).splitlines()[1:]]
+        if any(sign in line for line in lines for sign in ("object at 0x", "Unknown")):
+            return f"shows what it does not know: {lines}"
         return None if told(mutation, lines) else f"refused elsewhere: {lines}"
     except Exception as error:  # noqa: BLE001  what a user would see as a trace
         return f"a trace: {type(error).__name__}: {error}"

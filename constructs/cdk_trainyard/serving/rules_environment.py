@@ -313,7 +313,8 @@ def _are_of(runs: Sequence[tuple[int, int]], needed: int, most: int) -> bool:
 
 def _number(value: str) -> int | None:
     """Return a whole number, or another that is as large for any bound; None when it is written in another way."""
-    return int(value.lstrip("+0")[:_MOST_DIGITS] or 0) if re.fullmatch("[+]?[0-9]+", value) else None
+    is_whole = not unresolved(value) and re.fullmatch("[+]?[0-9]+", value)
+    return int(value.lstrip("+0")[:_MOST_DIGITS] or 0) if is_whole else None
 
 
 def _listed(value: str) -> list[tuple[int, int]]:

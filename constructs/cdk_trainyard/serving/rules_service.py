@@ -72,8 +72,9 @@ def scaling_problems(scaling: ServiceScaling) -> Iterator[Problem]:
     """Check bounds, target and schedules."""
     low, high = scaling.min_tasks, scaling.max_tasks
     if not unresolved(low) and low < 1:
+        metric = "" if unresolved(scaling.metric) else f" with metric {scaling.metric}"
         why = f"without a task {_NO_METRIC.get(scaling.metric, 'there is no metric')}, so nothing would start one"
-        text = f"must be 1 or more with metric {scaling.metric}, got {low}: {why}"
+        text = f"must be 1 or more{metric}, got {low}: {why}"
         yield Problem(("min_tasks",), f"{text}; use 1, and {option('schedules')} for the hours without any")
     if not unresolved(low, high) and high < max(1, low):
         yield Problem(("max_tasks",), f"must be {max(1, low)} or more, got {high}")

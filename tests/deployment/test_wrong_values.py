@@ -1,0 +1,92 @@
+"""A value of another kind in a mapping whose names are the user's is answered, beside well-formed ones of any name."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.fields import Json, Named, fields_of
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, GOOD_SERVING, problems_of
+from tests.options.test_every_option import reachable
+
+WRONG = ("", "17", "[x]", "{x: y}", "true", '"a\\nb"')
+TAGS = {"team": "research", "cost-center": '"4711"', "aws:x": "x", "parallelcluster:x": "x"}
+NODES = {"Networking": "{AdditionalSecurityGroups: []}", "Image": "{CustomAmi: ami-0123456789abcdef0}", "Name": "x"}
+SLURM = {"MaxTime": '"1-00:00:00"', "PriorityTier": "10", "Weight": "3", "Gres": "gpu:8", "Nodes": "x"}
+VARIABLES = {
+    **dict.fromkeys(("MAX_INPUT_TOKENS", "MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS"), '"4000"'),
+    **dict.fromkeys(("MAX_BATCH_SIZE", "HF_NUM_CORES", "NEURON_RT_NUM_CORES", "MAX_CONCURRENT_REQUESTS"), '"2"'),
+    **dict.fromkeys(("SM_ON_MAX_MODEL_LEN", "SM_ON_BATCH_SIZE", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"), '"9000"'),
+    **dict.fromkeys(("HF_HUB_OFFLINE", "NEURON_RT_VISIBLE_CORES"), '"1"'),
+    "MODEL_ID": "x",
+    "REVISION": "main",
+    "HOSTNAME": "127.0.0.1",
+    "VLLM_PLUGINS": "x",
+    "NEURON_CC_FLAGS": "--lnc=2",
+}
+MAPPINGS = {  # a good file, a line of it, what stands below that, and names with values that are right in some file
+    "DeploymentSpec.tags": (GOOD_FLEET, "region: us-west-2\n", "tags: …", TAGS),
+    "ParallelClusterSection.tags": (GOOD_PARALLELCLUSTER, "cluster:\n", "  tags: …", TAGS),
+    "ParallelClusterSection.raw_overrides": (
+        GOOD_PARALLELCLUSTER,
+        "cluster:\n",
+        "  raw_overrides: …",
+        {"DeploymentSettings": "{DefaultUserHome: Local}", "DevSettings": "{Timeouts: {HeadNodeBootstrapTimeout: 60}}"},
+    ),
+    "HeadNode.raw_overrides": (GOOD_PARALLELCLUSTER, "  head_node:\n", "    raw_overrides: …", NODES),
+    "Queue.slurm": (GOOD_PARALLELCLUSTER, "      placement: cluster\n", "      slurm: …", SLURM),
+    "Queue.tags": (GOOD_PARALLELCLUSTER, "      placement: cluster\n", "      tags: …", TAGS),
+    "Queue.raw_overrides": (GOOD_PARALLELCLUSTER, "      placement: cluster\n", "      raw_overrides: …", NODES),
+    "ComputeResource.slurm": (GOOD_PARALLELCLUSTER, "          min_count: 0\n", "          slurm: …", SLURM),
+    "ComputeResource.tags": (GOOD_PARALLELCLUSTER, "          min_count: 0\n", "          tags: …", TAGS),
+    "ComputeResource.raw_overrides": (
+        GOOD_PARALLELCLUSTER,
+        "          min_count: 0\n",
+        "          raw_overrides: …",
+        {"HealthChecks": "{Gpu: {Enabled: true}}", "Networking": "{PlacementGroup: {Enabled: true}}", "MinCount": "1"},
+    ),
+    "LoginPool.raw_overrides": (
+        GOOD_PARALLELCLUSTER,
+        "cluster:\n",
+        "  login_pools: [{name: login, instance_type: c5.large, raw_overrides: …}]",
+        NODES,
+    ),
+    "HyperPodSection.raw_overrides": (
+        GOOD,
+        "cluster:\n",
+        "  raw_overrides: …",
+        {"TieredStorageConfig": "{Mode: Disable}", "NodeRecovery": "Automatic", "ClusterName": "x"},
+    ),
+    "GroupSection.raw_overrides": (
+        GOOD,
+        "      role: compute\n",
+        "      raw_overrides: …",
+        {"ThreadsPerCore": "2", "InstanceCount": "4", "OnStartDeepHealthChecks": "[InstanceStress]"},
+    ),
+    "TextGenerationEngine.environment": (GOOD_SERVING, "    kind: tgi\n", "    environment: …", VARIABLES),
+}
+
+
+def test_every_mapping_of_names_is_tried() -> None:
+    found = {
+        f"{spec.__name__}.{option.key}"
+        for spec in reachable(DeploymentSpec)
+        for option in fields_of(spec).values()
+        if isinstance(option.shape, Named | Json)
+    }
+    assert found == set(MAPPINGS)
+
+
+@pytest.mark.parametrize(("good", "after", "text", "values"), MAPPINGS.values(), ids=MAPPINGS)
+def test_no_value_of_another_kind_ends_in_a_trace(
+    good: str, after: str, text: str, values: dict[str, str], write: Callable[[str], Path]
+) -> None:
+    assert good.count(after) == 1
+    for name in values:
+        for wrong in WRONG:
+            pairs = (f"{key!r}: {value}" for key, value in (values | {name: wrong}).items())
+            below = text.replace("…", f"{{{', '.join(pairs)}}}")
+            said = "\n".join(problems_of(write(good.replace(after, f"{after}{below}\n"))))
+            assert "object at 0x" not in said
+            assert "Unknown" not in said
