@@ -40,6 +40,13 @@ AT_LOAD = [
         "13:12: 'cluster.image.dlami' must be the name of a Deep Learning AMI, got 'ami-0123456789abcdef0'; use 'ami_id' for an AMI by its id",
     ),
     row(
+        "an AMI that is none, of another architecture",
+        [(IMAGE, "ami_id: mine\n    architecture: arm64")],
+        "12:3: 'cluster.image' must be one for x86_64, the architecture of p4d.24xlarge, got one for arm64",
+        "13:13: 'cluster.image.ami_id' must be the id of an AMI […]",
+        "16:20: 'cluster.master.instance_type' must be one of arm64, the architecture of the image, got c5n.18xlarge of x86_64",
+    ),
+    row(
         "an image that is built without a driver",
         [(IMAGE, "build: {base: ubuntu-24.04}")],
         "12:3: 'cluster.image' must be one with drivers for the A100 devices of p4d.24xlarge, got 'the image built on ubuntu-24.04' for no accelerators; give its 'build' a base with them, or 'families' [p4d] and 'nvidia_branch' or 'commands' that install them",

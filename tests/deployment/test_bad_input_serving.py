@@ -83,6 +83,18 @@ AT_LOAD = [
         "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'inf2.4xlarge'; did you mean 'inf2.48xlarge' or 'inf2.24xlarge' or 'inf2.xlarge'?",
     ),
     row(
+        "a model without a name that does not fit",
+        [
+            (
+                "name: llama\n    preset: llama-3.2-3b",
+                "name:\n    shape: {parameters_billions: 3, layers: 32, attention_heads: 32, key_value_heads: 8, head_dimension: 128}",
+            ),
+            ("batch: 4", "batch: 400"),
+        ],
+        "8:10: 'serving.model.name' has no value; write one, or remove the key",
+        "12:12: 'serving.model.batch' must fit the NeuronCores: the model with […]",
+    ),
+    row(
         "bounds from nothing, by a metric that is none",
         [
             ("tasks: 2", "tasks: 1"),

@@ -64,12 +64,13 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
     if unresolved(image):
         return
     known = known_image(image)
+    name = "" if unresolved(known.name) else shown(known.name)
     for kind in types:
         if not unresolved(known.architecture) and known.architecture not in {None, kind.architecture}:
             wanted = f"must be one for {kind.architecture}, the architecture of {kind.name}"
-            got = f"{shown(known.name)} for {known.architecture}"
+            got = f"{name or 'one'} for {known.architecture}"
             if at != ("image",):
-                wanted = f"must be one of {known.architecture}, the architecture of the image {shown(known.name)}"
+                wanted = f"must be one of {known.architecture}, the architecture of the image {name}".rstrip()
                 got = f"{kind.name} of {kind.architecture}"
             yield Problem(at, f"{wanted}, got {got}")
         elif (
@@ -82,7 +83,7 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
             yield Problem(
                 at,
                 f"must be one with drivers for the {device} devices of {kind.name}, got "
-                f"{shown(known.name)} for {families}; {remedy}",
+                f"{name or 'one'} for {families}; {remedy}",
             )
 
 

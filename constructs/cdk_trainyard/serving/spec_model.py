@@ -13,6 +13,7 @@ from cdk_trainyard.options.stand_ins import DeploymentBucket
 from cdk_trainyard.options.texts import IMAGE_TAG, LINE, VARIABLE
 from cdk_trainyard.problems import shown
 from cdk_trainyard.serving.catalogue import EngineImage, Server, engine_image, engine_images
+from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -180,7 +181,7 @@ class NeuronModel:
     @property
     def label(self) -> str:
         """What messages about its size call it."""
-        return self.preset or self.name
+        return self.preset or ("the model" if unresolved(self.name) else self.name)
 
     @property
     def longest_sequence(self) -> int | None:
