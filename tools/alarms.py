@@ -49,7 +49,7 @@ def table() -> Iterator[str]:
     for alarm in alarms():
         says = _VALUE.sub("…", _LABEL.sub(r"\1", alarm.summary))
         name = f"`{alarm.name}`, {alarm.severity}"
-        yield f"| {name} | {alarm.needs} | {says}: {alarm.means} | {_when(alarm)} | {_do(alarm)} |"
+        yield f"| {name} | {' and '.join(alarm.asked)} | {says}: {alarm.means} | {_when(alarm)} | {_do(alarm)} |"
 
 
 def _when(alarm: Alarm) -> str:

@@ -214,7 +214,6 @@ def own(expr: str, summary: str = "x\n") -> dict[str, Any]:
         "rate(x[1m]) > 1",  # of somebody else, who may write more often
         "max_over_time(x{$cluster}[1m]) > 1",
         "changes(x{$cluster}[1m]) > 1",
-        'x{$cluster, a="rate(x{$cluster}[1m])"} > 1',
     ],
 )
 def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Path]) -> None:
@@ -275,6 +274,18 @@ def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Pa
                 (120, "1m", "rate", "sum(rate(x{$cluster}[1m])) > 1"),
                 (30, "30s", "deriv", 'deriv( x{a="}", $cluster}[ 30s ] ) > 1'),
                 (60, "500ms", "increase", 'rate(x{$cluster}[5m]) > increase({__name__="x",$cluster}[500ms])'),
+            )
+        ),
+        *(
+            (
+                {"monitoring": {"own_alarms": {"Mine": own(expr)}}},
+                f"must have '$cluster' as it is between braces, got {value}: it is a whole matcher; write {{$cluster}}",
+            )
+            for value, expr in (
+                ("'cluster=\"$cluster\"'", 'up{cluster="$cluster"} == 0'),
+                ("'cluster =~ \"$cluster\"'", 'up{job="a", cluster =~ "$cluster"} == 0'),
+                ("'cluster=$cluster'", "up{cluster=$cluster} == 0"),
+                ("\"'$cluster'\"", "up{'$cluster'} == 0"),
             )
         ),
         (
@@ -355,6 +366,17 @@ def test_an_alarm_of_an_exporter_that_is_switched_off_is_not_made(write: Callabl
     content["monitoring"] = {"exporters": {"gpu": False}, "alarms": {"GpuHot": {"minutes": 30}}}
     with pytest.raises(ConfigurationError, match="this alarm, as 'gpu' of its exporters is false"):
         Deployment.load(write(yaml.safe_dump(content)))
+
+
+def test_an_alarm_on_devices_that_jobs_have_is_not_made_without_slurm(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "fleet-p3dn-bert.yaml").read_text())
+    content["monitoring"] = {"exporters": {"gpu": True}, "alarms": {"GpuIdle": {"minutes": 30}}}
+    with pytest.raises(ConfigurationError, match="does not make this alarm, as a fleet has no Slurm"):
+        Deployment.load(write(yaml.safe_dump(content)))
+    content["monitoring"]["alarms"] = {"GpuHot": {"minutes": 30}}
+    rules = only(built(write(yaml.safe_dump(content))), "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    assert "GpuHot" in rules
+    assert "GpuIdle" not in rules
 
 
 def test_ports_of_exporters_are_not_the_agents(write: Callable[[str], Path]) -> None:

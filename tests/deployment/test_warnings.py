@@ -9,7 +9,7 @@ from aws_cdk import Annotations, App
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.warnings import warnings
 from stacks import build_stacks
-from tests.deployment.good_file import edited
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_SERVING, edited
 
 DATA = Path(__file__).parent / "data"
 OF_OBJECTS = ("-key", "-policy")
@@ -46,3 +46,46 @@ def test_a_warning_stands_at_the_section_that_it_is_about(
     (found,) = warnings(deployment)
     assert (found.at, found.slug) == (("network",), "@cdk-trainyard/network:docker-bridge")
     assert said_at_synthesis(deployment, monkeypatch) == {(found.slug, found.text)}
+
+
+OWN_ALARMS = {
+    "Idle": ("slurm_jobs_pending{$cluster} > 5", "no-slurm"),
+    "Everywhere": ('max by (node) (node_load1{job="node"}) > 900', "every-cluster"),
+    "ByName": ('up{cluster="demo"} == 0', "other-cluster"),
+    "Another": ('up{cluster="another-one"} == 0', ""),
+    "Right": ("up{$cluster} == 0 unless absent(slurm_up)", ""),
+}
+"""Each with what is said of it, where that is said."""
+SHARED = "  workspace_arn: arn:aws:aps:us-west-2:111111111111:workspace/ws-0123\n"
+
+
+SERVED = GOOD_SERVING[GOOD_SERVING.index("serving:") :]
+BOTH = edited(("usw2-az2\n", "usw2-az2\n  service_zones: [usw2-az1, usw2-az2]\n"), good=GOOD_FLEET) + SERVED
+
+
+@pytest.mark.parametrize(
+    ("good", "more", "slugs"),
+    [
+        (GOOD_FLEET, SHARED, {"no-slurm", "every-cluster", "other-cluster"}),
+        (GOOD_FLEET, "", {"no-slurm", "other-cluster"}),
+        (GOOD_SERVING, SHARED, {"no-slurm", "every-cluster", "other-cluster"}),
+        (BOTH, "", {"no-slurm", "other-cluster"}),
+        (GOOD, "", {"other-cluster"}),
+        (GOOD.replace("cluster:\n", "cluster:\n  cluster_name: demo\n"), "", set()),
+    ],
+)
+def test_an_alarm_of_ones_own_asks_for_metrics_of_the_deployment(
+    good: str, more: str, slugs: set[str], write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "".join(f"    {name}: {{expr: '{expr}', minutes: 1, summary: x}}\n" for name, (expr, _) in OWN_ALARMS.items())
+    scripts = (
+        good.replace("cluster:\n", "cluster:\n  lifecycle: {on_create: on_create.sh}\n") if "hyperpod" in good else good
+    )
+    deployment = Deployment.load(write(f"{scripts}monitoring:\n{more}  own_alarms:\n{own}"))
+    prefix = "@cdk-trainyard/monitoring:"
+    found = {(each.slug.removeprefix(prefix), each.at[-1]) for each in warnings(deployment) if prefix in each.slug}
+    assert found == {(slug, name) for name, (_, slug) in OWN_ALARMS.items() if slug in slugs}
+    said = said_at_synthesis(deployment, monkeypatch)
+    assert {each for each in said if prefix in each[0]} == {
+        (each.slug, each.text) for each in warnings(deployment) if prefix in each.slug
+    }

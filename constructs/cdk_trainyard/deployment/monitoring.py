@@ -1,11 +1,11 @@
 """The ``monitoring:`` section. No CDK."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
-from cdk_trainyard.monitoring.promql import too_short
+from cdk_trainyard.monitoring.promql import clusters_named, too_short
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
 from cdk_trainyard.monitoring.spec import (
     UPDATE_MINUTES,
@@ -14,6 +14,7 @@ from cdk_trainyard.monitoring.spec import (
     MetricsWorkspaceSpec,
     OwnAlarm,
 )
+from cdk_trainyard.monitoring.warnings import of_slurm
 from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.options.fields import ByName
 from cdk_trainyard.options.kinds import Arn
@@ -72,6 +73,16 @@ def exporters(monitoring: MonitoringSection | None) -> Exporters | None:
         monitoring: The section, of whatever form.
     """
     return None if monitoring is None or unresolved(monitoring) else monitoring.exporters
+
+
+def of_tasks(monitoring: MonitoringSection) -> MonitoringSection:
+    """Return what is said for the tasks of a service beside a cluster: of one's own alarms, those that may be of tasks.
+
+    Args:
+        monitoring: The section, in which nothing is wrong.
+    """
+    own = [alarm for alarm in monitoring.own_alarms if clusters_named(alarm.expr) is None and not of_slurm(alarm)]
+    return replace(monitoring, own_alarms=own)
 
 
 def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> Iterator[Problem]:

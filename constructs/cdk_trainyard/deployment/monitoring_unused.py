@@ -13,7 +13,8 @@ from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
 from cdk_trainyard.monitoring.spec import MetricsSource
-from cdk_trainyard.problems import Problem
+from cdk_trainyard.monitoring.warnings import own_alarm_warnings
+from cdk_trainyard.problems import Problem, Warned
 from cdk_trainyard.tokens import unresolved
 
 _BY_EXPORTER: Final = (
@@ -48,6 +49,27 @@ def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -
     if not unresolved(minutes) and minutes != _USUAL["update_minutes"] and not _is_updated(deployment):
         text = f"must be left out where no group of HyperPod has a 'scheduled_update', got {minutes}"
         yield Problem(("update_minutes",), text)
+
+
+def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
+    """Yield what may surprise about alarms of the user's own.
+
+    Args:
+        deployment: The deployment, in which nothing is wrong.
+    """
+    section = deployment.monitoring
+    if section is None or (deployment.orchestrator is not None and deployment.orchestrator not in OWN):
+        return
+    absent = absent_sources(deployment)
+    labels = {getattr(deployment.cluster, name, None) for name in ("cluster_name", "fleet_name")}
+    for alarm in section.own_alarms:
+        for slug, text in own_alarm_warnings(
+            [alarm],
+            [source for source in MetricsSource if source not in absent],
+            shared=section.workspace_arn is not None,
+            is_mistaken=lambda name: name == deployment.name and name not in labels,
+        ):
+            yield Warned(("monitoring", "own_alarms", alarm.name), f"@cdk-trainyard/monitoring:{slug}", text)
 
 
 def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
@@ -122,11 +144,11 @@ def _types(deployment: DeploymentSpec) -> Sequence[InstanceType]:
 def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) -> Iterator[Problem]:
     if unresolved(monitoring.alarms):
         return
-    needs = {alarm.name: alarm.needs for alarm in alarms()}
+    asked = {alarm.name: alarm.asked for alarm in alarms()}
     for override in monitoring.alarms:
         if unresolved(override, override.name, override.enabled) or override.enabled is False:
             continue  # what is switched off may not be there
-        why = absent.get(needs.get(override.name, ""))
+        why = next((absent[source] for source in asked.get(override.name, ()) if source in absent), None)
         if why is not None:
             text = f"must be left out: the deployment does not make this alarm, as {why}"
             yield Problem(("alarms", override.name), text, of_key=True)

@@ -6,6 +6,7 @@ What only an object of CDK's tells, as whether the policy of a key can be change
 from collections.abc import Iterator
 from pkgutil import resolve_name
 
+from cdk_trainyard.deployment.monitoring_unused import alarm_warnings
 from cdk_trainyard.deployment.network import accelerator_cidr
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_warnings
@@ -36,3 +37,4 @@ def warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     if row is not None and row.warnings is not None:
         yield from resolve_name(row.warnings)(deployment)
     yield from serving_warnings(deployment)
+    yield from alarm_warnings(deployment)

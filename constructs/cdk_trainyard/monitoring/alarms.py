@@ -20,6 +20,7 @@ class Alarm:
         name: Its name: ``alertname`` of what it rings with.
         severity: ``critical``: somebody is needed now; ``warning``: in working hours.
         needs: Whose metrics it asks: ``agent``, ``slurm``, ``node``, ``efa``, ``neuron`` or ``gpu``.
+        beside: Whose metrics it asks, too: without them it never rings. Default - nobody's.
         expr: PromQL, with ``$cluster`` where the cluster is chosen and ``$threshold`` where a number is compared.
         minutes: How long that must hold.
         threshold: The number. None: there is none to choose.
@@ -48,7 +49,13 @@ class Alarm:
     date: str
     bounds: tuple[float, float] = (0, 0)
     unit: str = ""
+    beside: str = ""
     quiet_in_updates: bool = False
+
+    @property
+    def asked(self) -> Sequence[str]:
+        """Whose metrics there must be for it to ring."""
+        return (self.needs, self.beside) if self.beside else (self.needs,)
 
     def query(self, cluster: str, threshold: float | None) -> str:
         """Return the PromQL for a cluster.

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cdk_trainyard.json_value import JsonValue
@@ -21,6 +21,9 @@ _OVER_SAMPLES = re.compile(
     r"\s*[\w:]*\s*\{[^{}]*\$cluster[^{}]*\}\s*\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*\]"
 )
 """Functions that answer for two samples or more, of metrics of the cluster (Prometheus, "Query functions")."""
+_ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
+_NO_MATCHER = re.compile(r"""(?:\w+\s*[=!]~?=?\s*)?(["'`])[^"'`]*\$cluster[^"'`]*\1|\w+\s*[=!]~?=?\s*\$cluster""")
+_NAMED = re.compile(r"""\bcluster\s*=~?\s*["'`]([^"'`]*)""")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""
@@ -82,6 +85,34 @@ def unbalanced(expr: str) -> str | None:
     if expected:
         return f"it lacks a {expected[-1]}"
     return f"it ends with {operator[0]}" if (operator := _OPERATOR.search(bare)) else None
+
+
+def taken_for_a_value(expr: str) -> str | None:
+    """Return where ``$cluster``, which is a whole matcher, stands as the value of one, or None.
+
+    Args:
+        expr: PromQL.
+    """
+    found = _NO_MATCHER.search(expr)
+    return found and found[0]
+
+
+def asked_of_cluster(expr: str) -> Sequence[str]:
+    """Return the metrics that a query asks of ``$cluster``.
+
+    Args:
+        expr: PromQL.
+    """
+    return _ASKED.findall(_APART.sub(" ", expr))
+
+
+def clusters_named(expr: str) -> Sequence[str] | None:
+    """Return the clusters that a query asks for by their names; None when it asks for ``$cluster``.
+
+    Args:
+        expr: PromQL.
+    """
+    return None if "$cluster" in _APART.sub(" ", expr) else _NAMED.findall(expr)
 
 
 def too_short(expr: str, seconds: int) -> tuple[str, str] | None:

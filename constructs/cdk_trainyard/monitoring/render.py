@@ -50,7 +50,7 @@ def rule_groups(spec: AlertRulesSpec) -> str:
             groups.setdefault("records", []).append({"record": record.name, "expr": record.query(spec.cluster_name)})
     for alarm in alarms():
         override = changed.get(alarm.name)
-        if alarm.needs in sources and (override is None or override.enabled):
+        if sources.issuperset(alarm.asked) and (override is None or override.enabled):
             groups.setdefault(alarm.needs, []).append(_rule(alarm, override, spec))
     for first in range(0, len(spec.own_alarms), _LARGEST_GROUP):
         some = spec.own_alarms[first : first + _LARGEST_GROUP]

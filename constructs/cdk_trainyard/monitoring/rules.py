@@ -8,7 +8,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms
-from cdk_trainyard.monitoring.promql import can_parse, unreadable
+from cdk_trainyard.monitoring.promql import can_parse, taken_for_a_value, unreadable
 from cdk_trainyard.monitoring.render import own_rule
 from cdk_trainyard.monitoring.spec import (
     AlarmOverride,
@@ -101,6 +101,9 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
         elif _LITERAL.fullmatch(alarm.expr.strip()):
             yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
+        elif value := taken_for_a_value(alarm.expr):
+            text = f"must have '$cluster' as it is between braces, got {shown(value)}: it is a whole matcher"
+            yield Problem((*at, "expr"), f"{text}; write {{$cluster}}")
         elif "{{resolve:" in alarm.expr:
             text = "must be without '{{resolve:', which CloudFormation takes for a reference"
             yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}")

@@ -1,0 +1,49 @@
+"""What may surprise about alarms of one's own without being wrong: said once, at synthesis. Pure."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named
+from cdk_trainyard.monitoring.spec import MetricsSource, OwnAlarm
+
+Warnings = Iterator[tuple[str, str]]
+"""Each with its id, which is API."""
+_OF_SLURM = "slurm_"
+"""How all metrics of Slurm begin (lifecycle_scripts/lib/slurm_metrics.py)."""
+
+
+def of_slurm(alarm: OwnAlarm) -> str | None:
+    """Return a metric of the cluster's Slurm that an alarm asks for, or None.
+
+    Args:
+        alarm: The alarm.
+    """
+    return next((name for name in asked_of_cluster(alarm.expr) if name.startswith(_OF_SLURM)), None)
+
+
+def own_alarm_warnings(
+    own: Sequence[OwnAlarm],
+    sources: Collection[MetricsSource],
+    *,
+    shared: bool,
+    is_mistaken: Callable[[str], bool],
+) -> Warnings:
+    """Yield what may surprise about alarms beside the table.
+
+    Args:
+        own: The alarms, in which nothing is wrong.
+        sources: Whose metrics there are.
+        shared: Whether other clusters may write to the workspace.
+        is_mistaken: Whether a name is taken for the label ``cluster`` of this cluster's metrics, and is another.
+    """
+    for alarm in own:
+        metric = of_slurm(alarm)
+        if metric and MetricsSource.SLURM not in sources:
+            text = f"the alarm {alarm.name} asks for {metric}, and nothing here gives metrics of Slurm"
+            yield "no-slurm", f"{text}: it never rings, unless something of yours writes them; leave it out"
+        named = clusters_named(alarm.expr)
+        if mistaken := next(filter(is_mistaken, named or ()), None):
+            text = f"the alarm {alarm.name} asks for cluster={mistaken}, and the label of this cluster's metrics is"
+            yield "other-cluster", f"{text} another; write {{$cluster}} in its place"
+        elif shared and named == []:
+            text = f"the alarm {alarm.name} asks for the metrics of every cluster of the workspace, and rings of all"
+            yield "every-cluster", f"{text}; write {{$cluster}} behind its metrics for those of this one"
