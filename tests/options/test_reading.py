@@ -386,6 +386,7 @@ class Lists:
         ("names", "a, b", "a, b", "must be a list, got 'a, b'; write [a, b]"),
         ("names", "a b; a", "a b; a", "must be a list, got 'a b; a'; write [a, b]"),
         ("names", "- a - b-c", "- a - b-c", "must be a list, got '- a - b-c'; write [a, b-c]"),
+        ("lines", "-a@b.example", "-a@b.example", "must be a list, got '-a@b.example'; write [a@b.example]"),
         ("names", "A", "A", "must be a list, got 'A'; each item must be a name, as a"),
         ("names", True, "true", "must be a list, got true; write ['true']"),
         ("names", {"a": 1}, None, "must be a list, got a mapping; begin each item with '- '"),

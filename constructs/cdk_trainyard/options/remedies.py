@@ -132,7 +132,7 @@ def splits(text: str, *, is_command: bool, is_open: bool) -> Iterator[list[str]]
         yield from [] if {"'", '"'} & {*text} else [re.split(r",?\s+", text)]
         return
     dashes = re.split(rf"(?:^|\s){_DASH}\s*", text)
-    tried = [text], _COMMAS.split(text), [] if dashes[0] else dashes, _BETWEEN.split(text)
+    tried = [] if dashes[0] else dashes, [text], _COMMAS.split(text), _BETWEEN.split(text)
     for items in ([word.strip() for word in words if word.strip()] for words in tried):
         if items and (not is_open or all(map(_WORD.fullmatch, items))):
             yield items
