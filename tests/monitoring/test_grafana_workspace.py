@@ -10,6 +10,7 @@ from botocore.session import Session
 from cdk_trainyard import ConfigurationError, GrafanaAuthentication, GrafanaSaml, GrafanaWorkspace, MetricsWorkspace
 from cdk_trainyard.data_files import load
 from tests.monitoring.test_workspace import REGION, new_stack, only
+from tools import cfn_lint
 
 LISTED: Any = {"prefix_list_ids": ["pl-0123456789abcdef0"]}
 IDP = "https://idp.example/metadata"
@@ -130,25 +131,34 @@ def test_what_makes_no_sense_is_refused(said: dict[str, Any], answer: str) -> No
     assert answer in str(refused.value)
 
 
-@pytest.mark.parametrize(("region", "offered"), [("eu-north-1", False), ("us-gov-west-1", True)])
-def test_it_is_made_where_aws_offers_it(region: str, offered: bool) -> None:
+@pytest.mark.parametrize(
+    ("region", "why"),
+    [
+        ("eu-north-1", "Amazon Managed Grafana is"),
+        ("us-gov-west-1", "CloudFormation has no"),
+        ("us-west-2", ""),
+    ],
+)
+def test_it_is_made_where_aws_offers_it(region: str, why: str) -> None:
     stack = Stack(App(), "Stack", env=Environment(account="111111111111", region=region))
-    if offered:
+    if not why:
         workspace(stack, **LISTED)
         return
-    with pytest.raises(ConfigurationError, match=f"must be left out in {region}: Amazon Managed Grafana is") as refused:
+    with pytest.raises(ConfigurationError, match=f"must be left out in {region}: {why}") as refused:
         workspace(stack)
     assert "who reaches Grafana" not in str(refused.value)  # what is to be left out is not told what it lacks
 
 
-def test_regions_are_those_of_botocore() -> None:
+def test_regions_are_those_of_botocore_with_the_resource_type() -> None:
     session = Session()
     known = {
         region
         for partition in session.get_available_partitions()
         for region in session.get_available_regions("grafana", partition)
     }
-    assert set(load("monitoring", "grafana_regions")["regions"]) == known
+    typed = {region for region in known if "AWS::Grafana::Workspace" in cfn_lint.read("providers", f"{region}.json")}
+    data = load("monitoring", "grafana_regions")
+    assert (set(data["regions"]), set(data["without_type"])) == (typed, known - typed)
 
 
 def test_of_what_is_not_known_yet_nothing_is_said() -> None:

@@ -131,10 +131,15 @@ def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator
         spec: What was said.
         region: Where it will be. None: that is not known.
     """
-    offered = load("monitoring", "grafana_regions")["regions"]
-    if region is not None and not unresolved(region) and region not in offered:
-        offered = sorted(offered, key=lambda other: other.split("-")[0] != region.split("-")[0])  # the nearest first
-        text = f"must be left out in {region}: Amazon Managed Grafana is offered in {either(offered, all_in=_OFFERED)}"
+    data = load("monitoring", "grafana_regions")
+    if region is not None and not unresolved(region) and region not in data["regions"]:
+        offered = sorted(
+            data["regions"], key=lambda other: other.split("-")[0] != region.split("-")[0]
+        )  # nearest first
+        why = f"Amazon Managed Grafana is offered in {either(offered, all_in=_OFFERED)}"
+        if region in data["without_type"]:
+            why = "CloudFormation has no AWS::Grafana::Workspace there"
+        text = f"must be left out in {region}: {why}"
         yield Problem((), f"{text}; Grafana of your own imports the same dashboards")
         return
     yield from _access_problems(spec)
