@@ -252,7 +252,11 @@ def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Pa
         ),
         (
             {"monitoring": {"alarms": {"DiskFull": {"threshold": 300}}}},
-            "'monitoring.alarms.DiskFull.threshold' must be 1 to 90 percent, got 300",
+            "'monitoring.alarms.DiskFull.threshold' must be 1 to 90 percent free, got 300",
+        ),
+        (
+            {"monitoring": {"alarms": {"DiskFull": {"threshold": "90%"}}}},
+            "must be a number of the alarm's own unit (percent free of DiskFull, seconds of waiting of JobsStarving)",
         ),
         *(
             (

@@ -89,3 +89,14 @@ def test_an_alarm_of_ones_own_asks_for_metrics_of_the_deployment(
     assert {each for each in said if prefix in each[0]} == {
         (each.slug, each.text) for each in warnings(deployment) if prefix in each.slug
     }
+
+
+def test_an_alarm_of_what_is_free_rings_when_little_is_used(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = "monitoring:\n  alarms: {InodesLow: {threshold: 50}, DiskFull: {threshold: 90}}\n"
+    deployment = Deployment.load(write(f"{GOOD_SERVING}{changed}"))
+    (found,) = (each for each in warnings(deployment) if each.at[0] == "monitoring")
+    assert (found.at, found.slug) == (("monitoring", "alarms", "DiskFull"), "@cdk-trainyard/monitoring:rings-early")
+    assert found.text.endswith("less than 90 percent are free; for 90 percent that are used, write 10")
+    assert (found.slug, found.text) in said_at_synthesis(deployment, monkeypatch)

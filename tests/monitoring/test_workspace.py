@@ -166,7 +166,7 @@ def test_what_is_said_of_an_alarm_counts() -> None:
         ),
         (
             AlarmOverride(name="DiskFull", threshold=95),
-            "threshold' must be 1 to 90 percent, got 95",
+            "threshold' must be 1 to 90 percent free, got 95",
         ),
         (
             AlarmOverride(name="NodeDown", threshold=1),

@@ -13,7 +13,7 @@ from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
 from cdk_trainyard.monitoring.spec import MetricsSource
-from cdk_trainyard.monitoring.warnings import own_alarm_warnings
+from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings
 from cdk_trainyard.problems import Problem, Warned
 from cdk_trainyard.tokens import unresolved
 
@@ -52,7 +52,7 @@ def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -
 
 
 def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
-    """Yield what may surprise about alarms of the user's own.
+    """Yield what may surprise about alarms.
 
     Args:
         deployment: The deployment, in which nothing is wrong.
@@ -62,14 +62,18 @@ def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         return
     absent = absent_sources(deployment)
     labels = {getattr(deployment.cluster, name, None) for name in ("cluster_name", "fleet_name")}
-    for alarm in section.own_alarms:
-        for slug, text in own_alarm_warnings(
-            [alarm],
+    said = {("alarms", each.name): override_warnings([each]) for each in section.alarms} | {
+        ("own_alarms", each.name): own_alarm_warnings(
+            [each],
             [source for source in MetricsSource if source not in absent],
             shared=section.workspace_arn is not None,
             is_mistaken=lambda name: name == deployment.name and name not in labels,
-        ):
-            yield Warned(("monitoring", "own_alarms", alarm.name), f"@cdk-trainyard/monitoring:{slug}", text)
+        )
+        for each in section.own_alarms
+    }
+    for at, found in said.items():
+        for slug, text in found:
+            yield Warned(("monitoring", *at), f"@cdk-trainyard/monitoring:{slug}", text)
 
 
 def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 from cdk_trainyard.monitoring.render import rule_groups
 from cdk_trainyard.monitoring.rules import alert_rules_problems
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
-from cdk_trainyard.monitoring.warnings import own_alarm_warnings
+from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings
 from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 from cdk_trainyard.names import fitting
 from cdk_trainyard.options.judging import Judge, given
@@ -84,12 +84,13 @@ class AlertRules(Construct):
         raise_problems(self, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
         if spec.own_alarms and not can_parse():
             Annotations.of(self).add_info(UNREAD)
-        for slug, text in own_alarm_warnings(
+        own_found = own_alarm_warnings(
             spec.own_alarms,
             spec.sources,
             shared=own is None,
             is_mistaken=lambda name: name != spec.cluster_name and Stack.of(self).stack_name.startswith(f"{name}-"),
-        ):
+        )
+        for slug, text in (*override_warnings(spec.overrides), *own_found):
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/monitoring:{slug}", text)
         self.rules: str = rule_groups(spec)
         aps.CfnRuleGroupsNamespace(

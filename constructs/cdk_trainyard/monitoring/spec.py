@@ -54,8 +54,11 @@ class AlarmOverride:
 
     name: Annotated[str, Open(rule="override_problems", examples=("DiskFull", "JobsStarving"))]
     """The alarm's name."""
-    threshold: Annotated[float | None, Number()] = None
-    """The number that is compared with, in the alarm's own unit. Default - the table's."""
+    threshold: Annotated[
+        float | None, Number(unit="the alarm's own unit (percent free of DiskFull, seconds of waiting of JobsStarving)")
+    ] = None
+    """The number that is compared with, in the unit that the table of alarms has in the README of ``monitoring``: of
+    DiskFull and InodesLow, the percent that are free. Default - the table's."""
     minutes: Annotated[int | None, Number(minimum=0, maximum=1440, unit="minutes")] = None
     """How many minutes that must hold. Default - the table's."""
     severity: AlarmSeverity | None = None

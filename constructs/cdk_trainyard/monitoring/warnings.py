@@ -1,14 +1,30 @@
-"""What may surprise about alarms of one's own without being wrong: said once, at synthesis. Pure."""
+"""What may surprise about alarms without being wrong: said once, at synthesis. Pure."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named
-from cdk_trainyard.monitoring.spec import MetricsSource, OwnAlarm
+from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsSource, OwnAlarm
 
 Warnings = Iterator[tuple[str, str]]
 """Each with its id, which is API."""
 _OF_SLURM = "slurm_"
 """How all metrics of Slurm begin (lifecycle_scripts/lib/slurm_metrics.py)."""
+_FREE, _HALF = "percent free", 50
+"""The unit of alarms that ring at less than their threshold, and what of it most likely is meant the other way."""
+
+
+def override_warnings(overrides: Sequence[AlarmOverride]) -> Warnings:
+    """Yield alarms of the table that ring when little is used.
+
+    Args:
+        overrides: What is other than in the table, in which nothing is wrong.
+    """
+    free = {alarm.name for alarm in alarms() if alarm.unit == _FREE}
+    for each in overrides:
+        if each.name in free and each.threshold is not None and each.threshold > _HALF:
+            text = f"the alarm {each.name} rings where less than {each.threshold:g} percent are free"
+            yield "rings-early", f"{text}; for {each.threshold:g} percent that are used, write {100 - each.threshold:g}"
 
 
 def of_slurm(alarm: OwnAlarm) -> str | None:
