@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.options.stand_ins import Secret
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.serving import TextGenerationEngine
 from cdk_trainyard.serving.findings import Findings
-from cdk_trainyard.serving.rules_compilation import compilation_problems, known_compilation_problems
+from cdk_trainyard.serving.rules_compilation import (
+    compilation_problems,
+    compilation_warnings,
+    known_compilation_problems,
+)
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from tests.serving.parts import model
 
+SECRET: Any = Secret("arn:aws:secretsmanager:us-west-2:111111111111:secret:hub-AbCdEf")
 COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
 
 
@@ -73,3 +79,18 @@ def test_unchecked_takes_what_only_the_catalogue_speaks_against(
     parts = CompilationSpec(source=source, revision=COMMIT), model(**of_model), engine
     found = Findings.of(engine, compilation_problems(*parts), known_compilation_problems(*parts))
     assert (found.problems, [slug for slug, _ in found.warnings]) == ((), ["unchecked"])
+
+
+@pytest.mark.parametrize(
+    ("said", "slugs"),
+    [
+        ({"source": "meta-llama/Llama-3.2-3B", "revision": COMMIT}, ["gated"]),
+        ({"source": "google/gemma-3-4b-it", "revision": COMMIT}, ["gated"]),
+        ({"source": "meta-llama/Llama-3.2-3B", "revision": COMMIT, "hub_token": SECRET}, []),
+        ({"source": "Qwen/Qwen3-14B", "revision": COMMIT}, []),
+        ({"source": "acme/meta-llama", "revision": COMMIT}, []),
+        ({"exported": "models/llama/8"}, []),
+    ],
+)
+def test_warns_of_a_source_that_the_hub_gives_to_nobody_without_a_token(said: Any, slugs: list[str]) -> None:
+    assert [slug for slug, _ in compilation_warnings(CompilationSpec(**said))] == slugs

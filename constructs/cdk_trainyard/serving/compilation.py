@@ -27,7 +27,12 @@ from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.model_layout import EXPORTED, layout
 from cdk_trainyard.serving.rules_catalogue import engine_problems, server_problems
-from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems, known_compilation_problems
+from cdk_trainyard.serving.rules_compilation import (
+    build_host,
+    compilation_problems,
+    compilation_warnings,
+    known_compilation_problems,
+)
 from cdk_trainyard.serving.rules_model import bucket_problems, dtype_problems, model_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
@@ -123,6 +128,7 @@ class ModelCompilation(Construct):
                 *dtype_problems(of_model, of_engine.kind),
                 *known_compilation_problems(spec, of_model, of_engine),
             ],
+            compilation_warnings(spec),
         )
         raise_problems(self, findings.problems)
         for slug, text in findings.warnings:

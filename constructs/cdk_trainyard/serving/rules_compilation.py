@@ -21,6 +21,10 @@ from cdk_trainyard.tokens import unresolved
 _HOURS = (1, 36)
 _MAKERS: Final = frozenset({"google", "meta-llama", "mistralai", "qwen", "tinyllama"})
 """Of the presets' models on the Hub; names that others give may tell of what a model was made from."""
+_GATED: Final = ("meta-llama/", "google/gemma-")
+"""How repositories begin that the Hub gives to nobody without a token (Hugging Face Hub documentation, "Gated models").
+Sources, read 2026-11: huggingface/optimum-neuron, issue 535 (Llama 2); ariG23498/gemma3-object-detection, issue 5; on
+the Hub, discussion 107 of meta-llama/Llama-3.1-8B-Instruct and 14 of google/gemma-2-2b."""
 _SIZE: Final = r"(?<![a-z0-9.])[0-9]+(?:[.][0-9]+)?b(?![a-z0-9])"
 
 
@@ -99,6 +103,18 @@ def known_compilation_problems(
             f"and copy it to 'prefix'"
         )
         yield Problem(("model",), text)
+
+
+def compilation_warnings(spec: CompilationSpec) -> Iterator[tuple[str, str]]:
+    """Yield what may end a build, each with the slug of its warning.
+
+    Args:
+        spec: The build.
+    """
+    source = spec.source
+    if source is not None and not unresolved(source) and source.lower().startswith(_GATED) and spec.hub_token is None:
+        text = f"the build fetches {source}, which the Hub gives to those alone who were let in, and has no token"
+        yield "gated", f"{text}: unless it is open by now, give the build the secret with the token of one of them"
 
 
 def source_problems(spec: CompilationSpec) -> Iterator[Problem]:

@@ -17,7 +17,11 @@ from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem, Warned, option, shown, within
 from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.rules import service_findings
-from cdk_trainyard.serving.rules_compilation import compilation_problems, known_compilation_problems
+from cdk_trainyard.serving.rules_compilation import (
+    compilation_problems,
+    compilation_warnings,
+    known_compilation_problems,
+)
 from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
@@ -108,7 +112,8 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
 
 def _compilation_findings(section: ServingSection, compilation: CompilationSpec) -> Findings:
     parts = compilation, section.model, section.engine
-    return Findings.of(section.engine, compilation_problems(*parts), known_compilation_problems(*parts))
+    known, warnings = known_compilation_problems(*parts), compilation_warnings(compilation)
+    return Findings.of(section.engine, compilation_problems(*parts), known, warnings)
 
 
 def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
