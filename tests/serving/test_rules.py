@@ -224,6 +224,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'models/../other'"
         ],
     ),
+    "an archive": (
+        {"of_model": {"prefix": "models/model.tar.gz"}},
+        [
+            "'model.prefix' must be a folder of the bucket, got 'models/model.tar.gz'; nothing unpacks an archive: put what is in it into a folder, and name that"
+        ],
+    ),
     "name with a space": (
         {"of_model": {"name": "my llama"}},
         [
@@ -1460,6 +1466,10 @@ def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
             "'engine.environment.SM_VLLM_MAX_NUM_SEQS' has no effect: nothing in an image of hf-vllm reads it; leave it out",
         ),
         (
+            TextGenerationEngine.tgi(environment={"OPTION_TENSOR_PARALLEL_DEGREE": "8"}),
+            "'engine.environment.OPTION_TENSOR_PARALLEL_DEGREE' has no effect: nothing in an image of tgi reads it; leave it out",
+        ),
+        (
             TextGenerationEngine.tgi(environment={"REVISION": "main"}),
             "'engine.environment.REVISION' has no effect: the model is in the folder /model; leave it out",
         ),
@@ -1476,3 +1486,32 @@ def test_warns_of_variables_that_nothing_comes_of(engine: TextGenerationEngine, 
     spec = ServiceSpec(model=model(), engine=engine, hosts=hosts())
     found = [text for slug, text in service_findings(spec, REGION).warnings if slug == "environment"]
     assert found == ([says] if says else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "instance_type", "degree", "says"),
+    [
+        (
+            "llama-3.1-8b",
+            "inf2.48xlarge",
+            8,
+            "16 of the 24 NeuronCores of inf2.48xlarge idle, which are paid, for a host has one task: use inf2.24xlarge, or a larger 'tensor_parallel'",
+        ),
+        (
+            "llama-3.1-8b",
+            "inf2.24xlarge",
+            2,
+            "10 of the 12 NeuronCores of inf2.24xlarge idle, which are paid, for a host has one task: use inf2.8xlarge, or a larger 'tensor_parallel'",
+        ),
+        ("llama-3.1-8b", "inf2.24xlarge", 8, None),
+        ("llama-3.2-3b", "inf2.xlarge", 1, None),
+    ],
+)
+def test_warns_of_cores_that_no_task_can_have(name: str, instance_type: str, degree: int, says: str | None) -> None:
+    spec = ServiceSpec(
+        model=model(preset=name, tensor_parallel=degree),
+        engine=TextGenerationEngine.tgi(),
+        hosts=hosts(instance_type=instance_type),
+    )
+    found = [text for slug, text in service_findings(spec, REGION).warnings if slug == "idle-cores"]
+    assert found == ([f"'tensor_parallel' {degree} leaves {says}"] if says else [])

@@ -1,5 +1,6 @@
 """Every rule of a service, and the one place where all are asked: by the constructor and for a file alike."""
 
+import math
 from collections.abc import Iterator
 
 from cdk_trainyard.instances import InstanceType
@@ -64,6 +65,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         problems += bound_problems(model, hosts)
     if sized and not doubtful:
         warnings += [("multi-head", text) for text in _multi_head(model, known)]
+        warnings += [("idle-cores", text) for text in _idle(model, known)]
     return Findings.of(engine, problems, doubtful, warnings)
 
 
@@ -105,4 +107,20 @@ def _multi_head(model: NeuronModel, known: InstanceType) -> Iterator[str]:
         f"{heads} key and value heads do not divide over 'tensor_parallel' {model.tensor_parallel}: each attention "
         f"head gets its own, and the KV cache takes {sizing.kv_heads_per_core * model.tensor_parallel} heads instead "
         f"of {heads}" + (f"; {better[0]} with 'tensor_parallel' {better[1]} does without" if better else "")
+    )
+
+
+def _idle(model: NeuronModel, known: InstanceType) -> Iterator[str]:
+    """Say of cores that no task can have, since a host has one, when they are half of its cores or more."""
+    (device,) = known.accelerators
+    degree, cores = model.tensor_parallel, known.neuron_cores
+    idle = cores - math.ceil(degree / device.cores) * device.cores
+    if 2 * idle < cores:
+        return
+    types = [InstanceType.of(name) for name in INF2_TYPES]
+    smaller = next((each.name for each in types if degree <= each.neuron_cores < cores and size(model, each).fits), "")
+    way = f"use {smaller}, or" if smaller else "use"
+    yield (
+        f"'tensor_parallel' {degree} leaves {idle} of the {cores} NeuronCores of {known.name} idle, which are paid, "
+        f"for a host has one task: {way} a larger 'tensor_parallel'"
     )

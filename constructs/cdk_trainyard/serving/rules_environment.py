@@ -17,7 +17,8 @@ target that closes connections before the idle time-out; vLLM, vllm/envs.py and 
 ``vllm.platform_plugins`` of optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11;
 aws-neuron/deep-learning-containers 2be9ed1, common/vllm_entrypoint.py (AWS's Neuron vLLM, whose entry point reads no
 variable) and vLLM, examples/online_serving/sagemaker-entrypoint.sh (``SM_VLLM_…`` is read in SageMaker's containers,
-which are none of these).
+which are none of these); DJL Serving, "Container and Model Configurations" (``OPTION_…`` is read in LMI containers,
+which are none of these either), read 2026-11.
 """
 
 import math
@@ -80,6 +81,7 @@ _OF_TGI: Final = (_COUNTS - {"MASTER_PORT"}) | {
 }
 _READERS: Final[Mapping[str, frozenset[Server]]] = {
     **dict.fromkeys(sorted(_OF_TGI), frozenset({Server.TGI})),
+    "OPTION_": frozenset(),
     "SM_ON_": frozenset({Server.HF_VLLM}),
     "SM_VLLM_": frozenset(),
     "VLLM_": frozenset({Server.HF_VLLM, Server.NEURON_VLLM}),
