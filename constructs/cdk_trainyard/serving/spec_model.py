@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Unpack
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import nearest
 from cdk_trainyard.options.fields import Said
-from cdk_trainyard.options.kinds import Choice, Environment, Number, Open, Text
+from cdk_trainyard.options.kinds import Choice, Number, Open, Text
 from cdk_trainyard.options.stand_ins import DeploymentBucket
 from cdk_trainyard.options.texts import IMAGE_TAG, LINE, VARIABLE
-from cdk_trainyard.problems import Flaw, shown
+from cdk_trainyard.problems import shown
 from cdk_trainyard.serving.catalogue import EngineImage, Server, engine_image, engine_images
+from cdk_trainyard.serving.kinds import Folder
 from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
@@ -33,35 +34,8 @@ if TYPE_CHECKING:
         unchecked: bool
 
 
-_ARCHIVES: Final = (".tar.gz", ".tgz", ".tar", ".zip")
 INF2_DEGREES: Final = (1, 2, 4, 8, 12, 24)
 """Tensor-parallel degrees on inf2 (aws-neuron-sdk, neuron-calculator.rst; 1 is a model on one core)."""
-
-
-class FolderName(Text):
-    """A folder of a bucket."""
-
-    __slots__ = ()
-
-    def problem(self, value: Any, environment: Environment) -> Flaw | None:
-        """Say of an archive that it is none."""
-        if not value.endswith(_ARCHIVES):
-            return Text.problem(self, value, environment)
-        remedy = "; nothing unpacks an archive: put what is in it into a folder, and name that"
-        return Flaw("must be a folder of the bucket", got=shown(value), remedy=remedy)
-
-
-Folder = Annotated[
-    str,
-    FolderName(
-        pattern=r"/?(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+)*/?",
-        words="a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between "
-        "single slashes",
-        example="llama-3.1-8b/",
-        longest=512,
-    ),
-]
-"""What stands in a line of /etc/fstab and in a URL without being quoted."""
 _Positive = Annotated[int, Number(minimum=1, maximum=100_000_000)]
 _Dimension = Annotated[int, Number(minimum=1, maximum=100_000)]
 """Of a model: many times what any has, and little enough that what follows from it can be read."""

@@ -10,7 +10,8 @@ from cdk_trainyard.options.kinds import Choice, Number, Text
 from cdk_trainyard.options.schedules import Schedule, TimeZone
 from cdk_trainyard.options.stand_ins import Retention, Span
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
-from cdk_trainyard.serving.spec_model import Folder, NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.kinds import Folder
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 
 if TYPE_CHECKING:
     from aws_cdk import Duration

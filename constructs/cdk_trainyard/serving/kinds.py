@@ -1,0 +1,34 @@
+"""Kinds of values that options of serving alone have. No CDK."""
+
+from typing import Annotated, Any, Final
+
+from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.problems import Flaw, shown
+
+_ARCHIVES: Final = (".tar.gz", ".tgz", ".tar", ".zip")
+
+
+class FolderName(Text):
+    """A folder of a bucket."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Say of an archive that it is none."""
+        if not value.endswith(_ARCHIVES):
+            return Text.problem(self, value, environment)
+        remedy = "; nothing unpacks an archive: put what is in it into a folder, and name that"
+        return Flaw("must be a folder of the bucket", got=shown(value), remedy=remedy)
+
+
+Folder = Annotated[
+    str,
+    FolderName(
+        pattern=r"/?(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+)*/?",
+        words="a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between "
+        "single slashes",
+        example="llama-3.1-8b/",
+        longest=512,
+    ),
+]
+"""What stands in a line of /etc/fstab and in a URL without being quoted."""
