@@ -239,6 +239,15 @@ def test_warns_of_nodes_that_start_before_their_image_is_built() -> None:
     assert "2 nodes start with the stack, from the base of their image, as long as its pipeline has not run" in found
 
 
+def test_says_that_nodes_come_to_nothing_on_a_plain_base() -> None:
+    stack = new_stack()
+    network = existing_network(stack)
+    plain = TrainingImage(stack, "Plain", base="ubuntu-24.04", network=network, families=["p4d"], nvidia_branch="580")
+    new_fleet(stack, network=network, image=NodeImage(build=plain))
+    (found,) = [text for text in warnings(stack) if "image-not-built" in text]
+    assert "the base of their image, which lacks what nodes set themselves up with, as long as" in found
+
+
 def test_warns_of_a_master_that_starts_before_its_image_is_built() -> None:
     stack, other = new_stack(), new_stack("Other")
     for each, at_once in ((stack, False), (other, True)):

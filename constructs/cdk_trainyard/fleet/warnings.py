@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from cdk_trainyard.fleet.images import dlami_names, known_image
+from cdk_trainyard.fleet.images import dlami_names, known_base, known_image
 from cdk_trainyard.fleet.rules import address_plan
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
@@ -109,9 +109,9 @@ def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
     nodes = spec.least
     if _built_later(spec.image) and not unresolved(nodes) and nodes > 0:
         yield (
-            f"{nodes} nodes start with the stack, from the base of their image, as long as its pipeline has not run: "
-            "build it while deploying, or deploy with 'min_count: 0' and a 'max_count' in place of 'count', run the "
-            "build command, and ask for nodes then"
+            f"{nodes} nodes start with the stack, from the base of their image{_unable(spec.image)}, as long as its "
+            "pipeline has not run: build it while deploying, or deploy with 'min_count: 0' and a 'max_count' in place "
+            "of 'count', run the build command, and ask for nodes then"
         )
 
 
@@ -119,9 +119,9 @@ def master_not_built(image: NodeImage) -> Warnings:
     """A master starts once, from what its image is then."""
     if _built_later(image):
         yield (
-            "the master starts with the stack, from the base of its image, as long as its pipeline has not run, and "
-            "stays on that: build it while deploying, or deploy without 'master', run the build command, and ask for "
-            "it then"
+            f"the master starts with the stack, from the base of its image{_unable(image)}, as long as its pipeline "
+            "has not run, and stays on that: build it while deploying, or deploy without 'master', run the build "
+            "command, and ask for it then"
         )
 
 
@@ -142,6 +142,12 @@ def master_replaced(image: NodeImage) -> Warnings:
 def _built_later(image: NodeImage) -> bool:
     """Whether an image is built when somebody asks its pipeline."""
     return image.build is not None and not image.build.while_deploying
+
+
+def _unable(image: NodeImage) -> str:
+    """Say of a base that is plain Ubuntu that nodes come to nothing on it."""
+    is_plain = image.build is not None and known_base(image.build).families == ()
+    return ", which lacks what nodes set themselves up with" if is_plain else ""
 
 
 def schedule_not_taken(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
