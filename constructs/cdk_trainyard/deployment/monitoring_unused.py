@@ -152,9 +152,9 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
     for override in monitoring.alarms:
         if unresolved(override, override.name, override.enabled) or override.enabled is False:
             continue  # what is switched off may not be there
-        why = next((absent[source] for source in asked.get(override.name, ()) if source in absent), None)
-        if why is not None:
-            text = f"must be left out: the deployment does not make this alarm, as {why}"
+        missing = [source for source in asked.get(override.name, ()) if source in absent]
+        if missing:  # of several, Slurm is the one that no switch may bring
+            text = f"must be left out: the deployment does not make this alarm, as {absent[missing[-1]]}"
             yield Problem(("alarms", override.name), text, of_key=True)
 
 
