@@ -14,7 +14,7 @@ from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.monitoring.spec import AlarmOverride
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.options.elsewhere import parts
+from cdk_trainyard.options.elsewhere import elsewhere, parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
 from cdk_trainyard.parallelcluster.spec import (
@@ -207,6 +207,7 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (HeadNode, "ssh_key_name ssh_key", "use 'key_pair'"),
         (HeadNode, "ssh_cidr", "use 'ssh_from'"),
         (HeadNode, "volume_gib disk", "use 'root_volume' with 'size_gib'"),
+        (Queue, "efaEnabled efa", "use 'compute' with 'efa'"),
         (Queue, "max nodes desired_count", "use 'compute' with 'max_count'"),
         (Queue, "min min_nodes", "use 'compute' with 'min_count'"),
         (Queue, "time_limit", "use 'slurm' with MaxTime"),
@@ -439,6 +440,22 @@ def test_what_a_key_has_in_it_tells_what_it_is(
 
 
 @pytest.mark.parametrize(
+    ("storage", "key", "says"),
+    [
+        ({}, "capacity_gib", ""),
+        ({"lustre": {}}, "capacity_gib", "; there is 'storage.lustre.capacity_gib'"),
+        ({}, "lustre", "; there is 'storage.lustre'"),
+        ({}, "service_zones", "; there is 'network.service_zones'"),
+    ],
+)
+def test_a_key_of_another_section_is_one_that_the_file_has_or_needs(
+    storage: dict[str, object], key: str, says: str
+) -> None:
+    data = {"orchestrator": "parallelcluster", "cluster": {"queues": ({},)}, "storage": storage}
+    assert elsewhere(key, ("cluster", "queues", 0), whole=(DeploymentSpec, data)) == says
+
+
+@pytest.mark.parametrize(
     ("key", "found"),
     [
         ("KMSKeyId", "kms_key_id"),
@@ -468,6 +485,9 @@ def test_every_form_of_a_name_is_one(key: str, found: str) -> None:
         ("throughput", ["throughput_mb_s", "at"], ["throughput_mb_s"]),
         ("volume_type", ["type", "volume_id"], ["type"]),
         ("c\u043eunt", ["count"], ["count"]),
+        ("volume_gib", ["volume_mib_s", "at"], []),
+        ("volume_mb_s", ["volume_mib_s", "volume_gib"], ["volume_mib_s"]),
+        ("size_gb", ["size_gib", "size_iops"], ["size_gib"]),
         ("groups", ["reservation_group_arn"], []),
         ("security_groups", ["restrict_default_security_group"], []),
         ("fsx", ["efs"], []),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cdk_trainyard.options.fields import Chosen, Field, Items, Object, Part, Scalar, Shape, keys_of
+from cdk_trainyard.options.fields import Chosen, Field, Items, Object, Part, Scalar, Shape, keys_of, required_keys
 from cdk_trainyard.problems import At, dotted, either
 
 Whole = tuple[type, Mapping[str, Any]]
@@ -22,7 +22,8 @@ _OF_EVERYTHING: Final = "name"
 def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     """Return where a key is, as the end of a sentence; nothing where it is nowhere, or everywhere.
 
-    It is looked for in the sections around, in those below, in those of another choice, and last in all others.
+    It is looked for in the sections around, in those below, in those of another choice, and last in all others that the
+    file has or needs; a section itself is named wherever it is one.
 
     Args:
         key: The key.
@@ -39,7 +40,22 @@ def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     if found := _named((below & telling) | directly, at) or _of_another(key, at, whole):
         return found
     others = telling - below - {*around}
+    needed = required_keys(whole[0])
+    others = {each for each in others if each[0] in needed or _is_section(places[each]) or _has(each, whole[1])}
     return _named(others) if len(others) == 1 else ""
+
+
+def _is_section(field: Field) -> bool:
+    return isinstance(field.shape, Part | Chosen)
+
+
+def _has(place: At, data: object) -> bool:
+    """Say whether a file has the section of a key; it has one of items where it has these."""
+    for step in place[:-1]:
+        if not _is_key(step):
+            return True
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return isinstance(data, Mapping)
 
 
 def _is_key(step: str | int) -> bool:

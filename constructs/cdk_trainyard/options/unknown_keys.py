@@ -22,10 +22,14 @@ _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNITS: Final = frozenset(
-    {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
+_MEASURES: Final = (
+    {"seconds": "seconds", "minutes": "minutes", "hours": "hours", "days": "days"},
+    {"mb": "MB", "mib": "MiB", "gb": "GB", "gib": "GiB", "tb": "TB", "tib": "TiB"},
+    {"iops": "operations a second"},
 )
-"""Words of a key that say by what its value is counted, or named."""
+"""Words of a key that say by what its value is counted, by what they measure, and each as a sentence has it."""
+_UNITS: Final = frozenset({"arn", "id", "s"}.union(*_MEASURES))
+"""These, and those that say by what a thing is named."""
 _ALIKE: Final = 0.8
 _SHORT: Final = 4
 """Letters of a word in which one that is wrong is more than `_ALIKE` takes."""
@@ -93,7 +97,8 @@ def near(key: str, known: Iterable[str]) -> list[str]:
         key: The key.
         known: The keys of its section.
     """
-    written, choices = in_snake_case(key), sorted(known)
+    written = in_snake_case(key)
+    choices = sorted(each for each in known if not _measures_other(written, each))
     misspelt = [each for each in choices if _misspelt(written, each)]
     found = same(key, choices) or misspelt or [each for each in choices if _shares_words(written, each)]
     return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
@@ -152,6 +157,25 @@ def _shares_words(key: str, choice: str) -> bool:
     said, named = _words(key), _words(choice)
     plain, counted = said - _UNITS, named - _UNITS | named & {"id"}
     return len(said ^ named) == 1 or (bool(counted) and counted <= plain and len(plain - counted) <= 1)
+
+
+def _measure(key: str) -> tuple[int, str] | None:
+    """Return what the value of a key measures, and in which unit; a size by the second is no size."""
+    words = key.split("_")
+    found = [(number, word) for number, units in enumerate(_MEASURES) for word in words if word in units]
+    return (len(_MEASURES), "") if found and "s" in words else next(iter(found), None)
+
+
+def _measures_other(key: str, choice: str) -> bool:
+    """Say whether two keys say that they measure different things, so that neither is written for the other."""
+    said, meant = _measure(key), _measure(choice)
+    return said is not None and meant is not None and said[0] != meant[0]
+
+
+def _in_another_unit(key: str, choice: str) -> str:
+    """Say in which unit the value of what a key was meant for is, where the key says another."""
+    said, meant = _measure(in_snake_case(key)), _measure(choice)
+    return f", in {_MEASURES[meant[0]][meant[1]]}" if said and meant and said != meant else ""
 
 
 def _words(key: str) -> frozenset[str]:
