@@ -137,6 +137,22 @@ def test_a_key_says_that_something_exists_already() -> None:
             {"groups": {"workers": 1}},
             "'groups.workers' must be a mapping ('job: …' and 'count: …' on lines below it), got 1",
         ),
+        (
+            group(volumes=(True,)),
+            "'groups.workers.volumes[0]' must be a mapping, got true; write {} for one as it is without any key",
+        ),
+        (
+            group(volumes=(("root", "size_gb"),)),
+            "'groups.workers.volumes[0]' must be a mapping, got a list; write {root: true}, there is no 'size_gb'",
+        ),
+        (
+            group(volumes=({"root": ("/",)},)),
+            "'groups.workers.volumes[0].root' must be true or false, got a list; write true",
+        ),
+        (
+            group(cooldown_hours=1),
+            "'groups.workers.cooldown_hours' is no key here; did you mean 'cooldown_minutes', in minutes?",
+        ),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
         (

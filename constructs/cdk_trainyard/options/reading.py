@@ -35,6 +35,7 @@ from cdk_trainyard.options.remedies import (
     is_nothing,
     left_out,
     lines,
+    section_of,
     unless_taken,
 )
 from cdk_trainyard.options.repeated import repeated_problems
@@ -89,7 +90,9 @@ class Reader:
         """
         if not isinstance(data, Mapping):
             keys = _of_its_key(spec, data) or lines(first_keys(spec, without=without))
-            return self._refused(at, self._values.flaw(f"must be a mapping ({keys} on lines below it)", data, at))
+            remedy = section_of(spec, data, without=without)
+            must = "must be a mapping" if remedy else f"must be a mapping ({keys} on lines below it)"
+            return self._refused(at, self._values.flaw(must, data, at, remedy))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
     def _made(

@@ -9,10 +9,10 @@ from math import inf, isfinite, nan
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.options.fields import Field, default_in_words
+from cdk_trainyard.options.fields import Field, Scalar, default_in_words, keys_of, required_keys
 from cdk_trainyard.options.signs import wide
 from cdk_trainyard.options.unknown_keys import COMMENT
-from cdk_trainyard.problems import Flaw, shown
+from cdk_trainyard.problems import Flaw, either, shown
 
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
@@ -77,6 +77,25 @@ def left_out(spec: type, option: Field, *, beside: str = "") -> str:
     """
     is_none = re.match(r"(?:none|nothing|nobody)\b", default_in_words(spec, option.name))
     return f"; leave it{beside and f' and {shown(beside)}'} out for none" if is_none else ""
+
+
+def section_of(spec: type, data: object, *, without: str = "") -> str:
+    """Return how to write a section that is switched on, or whose switches are listed; nothing where it needs more.
+
+    Args:
+        spec: What the section is.
+        data: What the file has in its place.
+        without: The option that the key of the section says.
+    """
+    if {*required_keys(spec)} - {without}:
+        return ""
+    if switch(data) == "true":
+        return "; write {} for one as it is without any key"
+    switches = [key for key, option in keys_of(spec).items() if option.shape == Scalar(type=bool)]
+    listed = [item for item in data if item in switches] if isinstance(data, tuple) else []
+    others = either(repr(item) for item in data if item not in switches) if isinstance(data, tuple) and listed else ""
+    remedy = f"; write {{{', '.join(f'{item}: true' for item in listed)}}}" if listed else ""
+    return f"{remedy}{others and f', there is no {others}'}"
 
 
 def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:

@@ -148,13 +148,15 @@ class Values:
         return self.flaw(f"must be {what}", data, at, hint or self._one_of(wanted, kinds, data))
 
     def _one_of(self, wanted: type, kinds: Sequence[Kind], data: Any) -> str:
-        """Return what to do about a list in place of one value."""
+        """Return what to do about a list in place of one value; a list of what is to be switched on is a switch."""
         if not isinstance(data, tuple):
             return ""
         item = data[0] if len(data) == 1 else None
         is_value = isinstance(item, str | int | float)
         is_right = is_value and not self._of_item(Scalar(type=wanted, kinds=tuple(kinds)), item)
-        return f"; write {in_brackets(item)}" if is_right else "; give one"
+        if is_right or (wanted is bool and data):
+            return f"; write {in_brackets(item) if is_right else 'true'}"
+        return "; give one"
 
     def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""
