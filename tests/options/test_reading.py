@@ -149,10 +149,6 @@ def test_a_key_says_that_something_exists_already() -> None:
             group(volumes=({"root": ("/",)},)),
             "'groups.workers.volumes[0].root' must be true or false, got a list; write true",
         ),
-        (
-            group(cooldown_hours=1),
-            "'groups.workers.cooldown_hours' is no key here; did you mean 'cooldown_minutes', in minutes?",
-        ),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
         (

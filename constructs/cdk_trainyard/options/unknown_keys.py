@@ -22,14 +22,12 @@ _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_MEASURES: Final = (
-    {"seconds": "seconds", "minutes": "minutes", "hours": "hours", "days": "days"},
-    {"mb": "MB", "mib": "MiB", "gb": "GB", "gib": "GiB", "tb": "TB", "tib": "TiB"},
-    {"iops": "operations a second"},
+_UNITS: Final = frozenset(
+    {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
 )
-"""Words of a key that say by what its value is counted, by what they measure, and each as a sentence has it."""
-_UNITS: Final = frozenset({"arn", "id", "s"}.union(*_MEASURES))
-"""These, and those that say by what a thing is named."""
+"""Words of a key that say by what its value is counted, or named."""
+_MEASURES: Final = ({"days", "hours", "minutes", "seconds"}, {"gb", "gib", "mb", "mib", "tib"}, {"iops"})
+"""Those that count, by what they measure."""
 _ALIKE: Final = 0.8
 _SHORT: Final = 4
 """Letters of a word in which one that is wrong is more than `_ALIKE` takes."""
@@ -159,23 +157,17 @@ def _shares_words(key: str, choice: str) -> bool:
     return len(said ^ named) == 1 or (bool(counted) and counted <= plain and len(plain - counted) <= 1)
 
 
-def _measure(key: str) -> tuple[int, str] | None:
-    """Return what the value of a key measures, and in which unit; a size by the second is no size."""
-    words = key.split("_")
-    found = [(number, word) for number, units in enumerate(_MEASURES) for word in words if word in units]
-    return (len(_MEASURES), "") if found and "s" in words else next(iter(found), None)
-
-
 def _measures_other(key: str, choice: str) -> bool:
     """Say whether two keys say that they measure different things, so that neither is written for the other."""
     said, meant = _measure(key), _measure(choice)
-    return said is not None and meant is not None and said[0] != meant[0]
+    return said is not None and meant is not None and said != meant
 
 
-def _in_another_unit(key: str, choice: str) -> str:
-    """Say in which unit the value of what a key was meant for is, where the key says another."""
-    said, meant = _measure(in_snake_case(key)), _measure(choice)
-    return f", in {_MEASURES[meant[0]][meant[1]]}" if said and meant and said != meant else ""
+def _measure(key: str) -> int | None:
+    """Return what the unit in a key measures; None where it has none. A size by the second is no size."""
+    words = {*key.split("_")}
+    found = next((number for number, units in enumerate(_MEASURES) if units & words), None)
+    return len(_MEASURES) if found is not None and "s" in words else found
 
 
 def _words(key: str) -> frozenset[str]:
