@@ -73,6 +73,11 @@ AT_LOAD = [
         "35:7: 'serving.load_balancer.authentication.user_pool_id' is no key here; use 'issuer' and 'key_set_url'",
     ),
     row(
+        "two models",
+        [(MODEL, "  model:\n  - name: a\n  - name: b\n")],
+        "7:3: 'serving.model' must be a mapping ('name: …', 'prefix: …' and 'tensor_parallel: …' on lines below it), got a list; a file serves one model; another is served by a file of its own, with another 'name'",
+    ),
+    row(
         "hosts without Inferentia2",
         [("inf2.xlarge", "g5.xlarge")],
         "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'g5.xlarge'; a model is served on Inferentia2 alone",

@@ -5,14 +5,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.deployment.serving.section import LoadBalancerSection, ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
-from cdk_trainyard.fleet.spec import FleetSpec
+from cdk_trainyard.fleet.spec import FleetSpec, MasterSpec
+from cdk_trainyard.fleet.spec_image import TrainingImageSpec
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.monitoring.spec import AlarmOverride
+from cdk_trainyard.monitoring.spec import AlarmOverride, OwnAlarm
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.elsewhere import elsewhere, parts
 from cdk_trainyard.options.fields import keys_of
@@ -26,6 +29,8 @@ from cdk_trainyard.parallelcluster.spec import (
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
+from cdk_trainyard.serving.spec_model import NeuronModel
+from cdk_trainyard.serving.spec_service import CompilationSpec, ServingHosts
 from cdk_trainyard.storage.spec import BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
 
 BOUNDARY = (
@@ -354,6 +359,75 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (FleetSpec, "MarketType", "use 'capacity'"),
         (FleetSpec, "TotalInstanceCount", "use 'count'; of a capacity block, 'reserved_instances' says what it holds"),
         (FleetSpec, "efa", "nodes of a fleet always have EFA; leave it out"),
+        (FleetSpec, "SpotMaxPrice", "use 'capacity', spot; no more than the price on demand is paid"),
+        (FleetSpec, "IamInstanceProfile", "use 'role_arn'"),
+        (
+            FleetSpec,
+            "security_groups",
+            "one is made here; one of yours is 'security_group_id' in 'network', with 'vpc_id'",
+        ),
+        (
+            FleetSpec,
+            "subnet_id",
+            ("nodes stand in the one accelerator subnet of the network, since EFA does not cross zones; leave it out"),
+        ),
+        (MasterSpec, "public ssh_from", "it has no public address; sessions are opened by Session Manager"),
+        (TrainingImageSpec, "packages script", "use 'commands'"),
+        (
+            DeploymentSpec,
+            "managedNodeGroups resources",
+            "what computes stands in 'cluster', with its 'orchestrator'; what serves a model in 'serving'",
+        ),
+        (
+            DeploymentSpec,
+            "run",
+            "a file says what computes, and runs no job: jobs are started on the nodes; leave it out",
+        ),
+        (DeploymentSpec, "EndpointConfig", "use 'serving'"),
+        (DeploymentSpec, "use_spot", "it is 'capacity' in 'cluster': of a fleet, of 'queues' or of 'groups'"),
+        (ServingSection, "alarms", "use 'monitoring', which says when the alarms of a service ring"),
+        (
+            ServingSection,
+            "models",
+            "a file serves one model; another is served by a file of its own, with another 'name'",
+        ),
+        (
+            NeuronModel,
+            "lora lora_modules adapters",
+            "adapters are not served; put a model in the folder whose weights have the adapter merged in",
+        ),
+        (NeuronModel, "ModelDataUrl", "use 'prefix', the folder alone"),
+        (CompilationSpec, "model", "use 'source'"),
+        (ServingHosts, "volume_gib volume_size", "it follows from the size of the model"),
+        (ServingHosts, "min_tasks", "use 'scaling' of 'serving' with 'min_tasks'"),
+        (ServingHosts, "InitialInstanceCount", "use 'tasks'"),
+        (
+            ServingHosts,
+            "ContainerStartupHealthCheckTimeoutInSeconds",
+            "how long a model may load follows from its size; leave it out",
+        ),
+        (LoadBalancerSection, "waf", "use 'web_acl'"),
+        (LoadBalancerSection, "allowed_cidrs", "use 'clients'"),
+        (
+            LoadBalancerSection,
+            "idle_timeout timeout",
+            "use 'request_timeout_seconds' of 'serving', the longest that a request may take",
+        ),
+        (LoadBalancerSection, "tls_policy", "it takes the policy that AWS recommends; leave it out"),
+        (
+            LoadBalancerSection,
+            "hosted_zone",
+            "no record is made here: let 'domain_name' lead to the load balancer yourself",
+        ),
+        (
+            LoadBalancerSection,
+            "security_groups",
+            "its security group is made here; use 'clients' for who reaches it",
+        ),
+        (OwnAlarm, "description", "use 'summary'"),
+        (OwnAlarm, "duration for", "use 'minutes', a number of minutes"),
+        (OwnAlarm, "query", "use 'expr'"),
+        (AlertsSection, "pagerduty", "use 'topic_arn', of a topic of yours that tells it"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:

@@ -40,7 +40,7 @@ from cdk_trainyard.options.remedies import (
 )
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.signs import unlike_items
-from cdk_trainyard.options.unknown_keys import meaning
+from cdk_trainyard.options.unknown_keys import LISTED, instead_of, meaning
 from cdk_trainyard.options.values import Values
 from cdk_trainyard.problems import At, Flaw, Problem
 from cdk_trainyard.tokens import Unknown
@@ -90,8 +90,13 @@ class Reader:
         """
         if not isinstance(data, Mapping):
             keys = _of_its_key(spec, data) or lines(first_keys(spec, without=without))
-            remedy = section_of(spec, data, without=without)
-            must = "must be a mapping" if remedy else f"must be a mapping ({keys} on lines below it)"
+            must = f"must be a mapping ({keys} on lines below it)"
+            if remedy := section_of(spec, data, without=without):
+                must = "must be a mapping"
+            elif isinstance(data, tuple) and (instead := instead_of(LISTED, spec)):
+                remedy = f"; {instead}"
+            elif isinstance(data, tuple) and data and all(isinstance(item, Mapping) for item in data):
+                remedy = "; give one"
             return self._refused(at, self._values.flaw(must, data, at, remedy))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 

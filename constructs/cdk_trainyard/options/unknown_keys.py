@@ -18,6 +18,8 @@ _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
 _EXTENSION: Final = "x-"
 """How keys begin that Compose leaves to its users, who keep anchors there (Compose Specification, "Extension")."""
+LISTED: Final = "[]"
+"""What stands in the table for a section that is a list."""
 _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
