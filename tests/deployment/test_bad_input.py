@@ -574,7 +574,7 @@ AT_LOAD = [
     row(
         "tools-without-keys",
         [("cluster:\n", "cluster:\n  lifecycle:\n    on_create: on_create.sh\n  node_setup:\n    tools: [enroot]\n")],
-        "13:13: 'cluster.node_setup.tools[0]' must be a mapping ('tool: …' and 'sha256: …' on lines below it), got 'enroot'",
+        "13:13: 'cluster.node_setup.tools[0]' must be a mapping ('tool: enroot' and 'sha256: …' on lines below it), got 'enroot'",
     ),
     row(
         "checks",

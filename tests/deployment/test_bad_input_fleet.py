@@ -35,6 +35,11 @@ AT_LOAD = [
         "9:1: 'cluster.image.dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is",
     ),
     row(
+        "an image by its id alone",
+        [(f"  image:\n    {IMAGE}\n", "  image: ami-0123456789abcdef0\n")],
+        "12:10: 'cluster.image' must be a mapping ('ami_id: ami-0123456789abcdef0' on lines below it), got 'ami-0123456789abcdef0'",
+    ),
+    row(
         "an AMI where a Deep Learning AMI is named",
         [(IMAGE, "dlami: ami-0123456789abcdef0")],
         "13:12: 'cluster.image.dlami' must be the name of a Deep Learning AMI, got 'ami-0123456789abcdef0'; use 'ami_id' for an AMI by its id",

@@ -133,7 +133,7 @@ AT_LOAD = [
             ("- name: cpu\n", "- name: cpu\n      allocation: lowest-price\n"),
             ("- instance_type: c5.xlarge\n          max_count: 8\n", "- c5.xlarge\n"),
         ],
-        "18:11: 'cluster.queues[0].compute[0]' must be a mapping ('instance_type: …' on lines below it), got 'c5.xlarge'",
+        "18:11: 'cluster.queues[0].compute[0]' must be a mapping ('instance_type: c5.xlarge' on lines below it), got 'c5.xlarge'",
     ),
     row(
         "keys of other sections",
@@ -729,8 +729,8 @@ AT_LOAD = [
     ),
     row(
         "a price that is no number",
-        [("max_count: 8", "spot_price: cheap")],
-        "18:23: 'cluster.queues[0].compute[0].spot_price' must be a number of USD, got 'cheap'",
+        [("- name: cpu\n", "- name: cpu\n      capacity: spot\n"), ("max_count: 8", "spot_price: cheap")],
+        "19:23: 'cluster.queues[0].compute[0].spot_price' must be a number of USD, got 'cheap'",
     ),
     row(
         "a price where nothing is bid",

@@ -119,8 +119,8 @@ AT_LOAD = [
         "21:13: 'serving.load_balancer.authentication.kind' must be jwt, api-key or none, got 'cognito'; there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",
     ),
     row(
-        "an alarm that is not made, whatever it compares with",
-        [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1 } }\nserving:")],
+        "an alarm that is not made, whatever it compares with, in whatever form",
+        [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1, minutes: 2m } }\nserving:")],
         "7:13: 'monitoring.alarms.JobsStarving' must be left out: the deployment does not make this alarm, as there is no cluster",
     ),
     row(
@@ -401,7 +401,12 @@ AT_LOAD = [
     row(
         "an engine that is no mapping",
         [("  engine:\n    kind: tgi", "  engine: tgi")],
-        "13:11: 'serving.engine' must be a mapping ('kind: …' on lines below it), got 'tgi'",
+        "13:11: 'serving.engine' must be a mapping ('kind: tgi' on lines below it), got 'tgi'",
+    ),
+    row(
+        "a secret of no form where nobody reads one",
+        [(KEY, f"{TOKENS}      claims: [{{name: aud, values: [a]}}]\n      secret_arn: my-secret\n")],
+        "25:7: 'serving.load_balancer.authentication.secret_arn' must be left out of kind jwt, which does not look at it",
     ),
     row(
         "a section by its former name",

@@ -11,6 +11,8 @@ from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
 
+_GO: Final = "must be left out"
+"""How a sentence begins about what must go, be it an item of a right name."""
 _PLAIN: Final = (bool, float, int, str)
 
 
@@ -34,19 +36,20 @@ def problems_at_their_places(
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
     needless = {found_in(deployment, each.at)[0] for each in of_rules if _is_needless(deployment, each)}
-    for each in reader.problems:
-        is_new = each.at in reader.unread or each.at not in document.reported
-        if is_new and each.at not in beside and not any(is_around(at, each.at) for at in needless):
+    of_form = [each for each in reader.problems if not any(at == each.at or is_around(at, each.at) for at in needless)]
+    for each in of_form:
+        if (each.at in reader.unread or each.at not in document.reported) and each.at not in beside:
             yield _placed(document, each.at, each, sentence(each))
     unknown = {*document.reported, *reader.meant}
-    answered = {*unknown, *(problem.at for problem in reader.problems)}
+    answered = {*unknown, *(problem.at for problem in of_form)}
     yield from _of_rules(document, deployment, of_rules, answered=answered, unknown=unknown)
 
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:
     """Say whether an option must go, whatever is in it; an item by a wrong name stays, under another one."""
     _, around = found_in(deployment, problem.at[:-1])
-    return problem.of_key and not [*others(problem)] and is_dataclass(around)
+    is_item = not is_dataclass(around) and not problem.text.startswith(_GO)
+    return problem.of_key and not is_item and not [*others(problem)]
 
 
 def _of_rules(

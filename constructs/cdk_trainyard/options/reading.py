@@ -4,7 +4,6 @@ What has a wrong form is answered here, once, and stands in the specification as
 it, and judge everything else.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -89,8 +88,9 @@ class Reader:
             without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            keys = _of_its_key(spec, data) or lines(first_keys(spec, without=without))
-            must = f"must be a mapping ({keys} on lines below it)"
+            said = self._values.meant(spec, data)
+            keys = [*dict.fromkeys([*said, *(required_keys(spec) if said else first_keys(spec, without=without))])]
+            must = f"must be a mapping ({lines([key for key in keys if key != without], said)} on lines below it)"
             if remedy := section_of(spec, data, without=without):
                 must = "must be a mapping"
             elif isinstance(data, tuple) and (instead := instead_of(LISTED, spec)):
@@ -281,12 +281,6 @@ class Reader:
 
     def _refused_name(self, at: At, wrong: Flaw, name: str) -> None:
         self._refused(at, as_written(wrong, name).as_name(), of_key=True)
-
-
-def _of_its_key(spec: type, data: object) -> str:
-    """Return the line that a value is meant for that begins as a key of a section, as a file of that name does."""
-    found = re.fullmatch(r"(\w+)\.[\w.-]+", data, re.ASCII) if isinstance(data, str) else None
-    return f"'{found[1]}: {data}'" if found and found[1] in keys_of(spec) else ""
 
 
 def _several(shape: Shape) -> type | None:

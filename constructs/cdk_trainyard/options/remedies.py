@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import inf, isfinite, nan
+from types import MappingProxyType
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
@@ -51,9 +52,9 @@ _BARE: Final = re.compile(
 """Text that needs no quotes between brackets, in any version of YAML."""
 
 
-def lines(keys: Sequence[str]) -> str:
-    """Return keys as lines of a mapping, in a sentence."""
-    *others, last = (f"'{key}: …'" for key in keys)
+def lines(keys: Sequence[str], said: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return keys as lines of a mapping, in a sentence; with their values, as far as they are known."""
+    *others, last = (f"'{key}: {said.get(key, '…')}'" for key in keys)
     return f"{', '.join(others)} and {last}" if others else last
 
 

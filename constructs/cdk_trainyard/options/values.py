@@ -1,11 +1,12 @@
 """Values of a file: texts, numbers, truth values and choices, judged one by one. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
-from cdk_trainyard.options.fields import Object, Scalar
+from cdk_trainyard.options.fields import Items, Object, Scalar, keys_of, required_keys
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.members import instead, spellings
 from cdk_trainyard.options.remedies import (
@@ -28,6 +29,8 @@ _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or fals
 _LONG: Final = f" of at most {MOST_DIGITS} digits"
 _OF_SOMETHING: Final = ("name", "key_pair")
 """How keys end whose value is a name; nobody calls a thing true, and a bucket of that name is somebody else's."""
+_ANY_WORD: Final = "x"
+"""What is no value where not any text is."""
 Judged = tuple[Any, list[Flaw]]
 """What a value is in a specification, unknown where its form is wrong, and what is wrong with it."""
 
@@ -64,6 +67,30 @@ class Values:
         if isinstance(value, Unknown):
             return value, found
         return stand_in(value * shape.unit.seconds if shape.unit else value), found
+
+    def meant(self, spec: type, data: object) -> dict[str, str]:
+        """Return the key of a section that text in its place is a value of, with the value; of no key that takes any.
+
+        A file whose name begins as a key does is one of it.
+
+        Args:
+            spec: What the section is.
+            data: What the file has.
+        """
+        if not isinstance(data, str):
+            return {}
+        options, needed = keys_of(spec), required_keys(spec)
+        if (file := re.fullmatch(r"(\w+)\.[\w.-]+", data, re.ASCII)) and file[1] in options:
+            return {file[1]: data}
+        for key in needed or options:
+            shape = options[key].shape
+            several = isinstance(shape, Items) and shape.by_name is None
+            item = shape.item if isinstance(shape, Items) and several else shape
+            if not isinstance(item, Scalar | Object) or (isinstance(item, Object) and item.section is not None):
+                continue
+            if self._of_item(item, _ANY_WORD) and not self._of_item(item, data):
+                return {key: f"[{in_brackets(data)}]" if several else in_brackets(data)}
+        return {}
 
     def no_list(self, item: Scalar | Object, data: Any, at: At, *, is_command: bool) -> Flaw:
         """Say of what stands where a list of values must how to write it as one, or what is wrong with it as an item.

@@ -110,7 +110,7 @@ def authentication_problems(authentication: ClientAuthentication) -> Iterator[Pr
         return
     for name in (name for of, names in _OF_KIND.items() if of is not kind for name in names):
         if getattr(authentication, name) not in (None, ()):
-            yield Problem((name,), f"must be left out of kind {kind}, which does not look at it")
+            yield Problem((name,), f"must be left out of kind {kind}, which does not look at it", of_key=True)
     for name in _REQUIRED.get(kind, ()):
         if getattr(authentication, name) is None:
             yield Problem((name,), f"must be given for kind {kind}")
