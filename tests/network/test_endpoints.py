@@ -12,6 +12,7 @@ from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat
 from cdk_trainyard.network import endpoints as endpoints_module
 from cdk_trainyard.network.bucket_policy import aws_buckets
 from tests.network.parts import REGION, new_network, new_stack, resources
+from tools import generate_endpoints
 
 KIND = "AWS::EC2::VPCEndpoint"
 DATA = Path(endpoints_module.__file__).parent / "data"
@@ -217,3 +218,7 @@ def test_the_gateway_in_an_existing_vpc_is_somebody_elses() -> None:
     (endpoint,) = endpoints(stack, "dynamodb")
     tables = {table["Ref"] for table in endpoint["RouteTableIds"]}
     assert stack.resolve(network.accelerator_subnet.route_table.route_table_id)["Ref"] in tables
+
+
+def test_the_names_of_other_services_are_generated() -> None:
+    assert generate_endpoints.OUTPUT.read_text() == generate_endpoints.text()

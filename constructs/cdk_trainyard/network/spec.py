@@ -7,6 +7,7 @@ from enum import StrEnum, nonmember
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.options.fields import NoneAs
 from cdk_trainyard.options.kinds import Cidr, Environment, Number, Open, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
@@ -92,6 +93,9 @@ class Endpoint(StrEnum):
     FORMER_VALUES = nonmember(
         {
             "s3": "leave it out: S3 is always reached inside the VPC, for free",
+            **dict.fromkeys(
+                load("network", "other_endpoints")["services"], "no endpoint of it is made here; leave it out"
+            ),
             "sagemaker.runtime": "leave it out: no model is served by SageMaker here",
         }
     )
