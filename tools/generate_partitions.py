@@ -1,4 +1,4 @@
-"""Generate the partitions of AWS: how the names of their Regions begin, and the domain of their services.
+"""Generate the partitions of AWS: how the names of their Regions begin, the domain of their services, and their places.
 
 ``python -m tools.generate_partitions`` rewrites ``cdk_trainyard/partitions/data/partitions.json``; a test generates it
 again and compares.
@@ -6,6 +6,7 @@ again and compares.
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,11 +28,18 @@ def partitions() -> list[dict[str, Any]]:
     return found
 
 
+def places() -> dict[str, str]:
+    """Return where every Region is, in the words of AWS's console."""
+    found = (each["regions"].items() for each in Loader().load_data("partitions")["partitions"])
+    return {region: row["description"] for region, row in chain.from_iterable(found) if not region.startswith("aws-")}
+
+
 def text() -> str:
-    """Return the content of the file, one partition on a line."""
+    """Return the content of the file, one partition and one Region on a line."""
     rows = ",\n".join(f"  {json.dumps(row)}" for row in partitions())
+    regions = ",\n".join(f"  {json.dumps(region)}: {json.dumps(place)}" for region, place in places().items())
     source = f"botocore {botocore.__version__}, data/partitions.json, by tools/generate_partitions.py"
-    return f'{{"source": {json.dumps(source)},\n "partitions": [\n{rows}\n ]}}\n'
+    return f'{{"source": {json.dumps(source)},\n "partitions": [\n{rows}\n ],\n "places": {{\n{regions}\n }}}}\n'
 
 
 if __name__ == "__main__":

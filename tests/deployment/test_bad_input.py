@@ -264,6 +264,11 @@ AT_LOAD = [
         "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'europe-west4'",
     ),
     row(
+        "region-in-words",
+        [("region: us-east-1", "region: Europe (Frankfurt)")],
+        "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'Europe (Frankfurt)'; write eu-central-1",
+    ),
+    row(
         "Spot by Google's word",
         [("count: 4", "count: 4\n      capacity: preemptible")],
         "19:17: 'cluster.groups.workers.capacity' must be on-demand, spot or capacity-block, got 'preemptible'; use 'spot'",
@@ -709,7 +714,7 @@ AT_LOAD = [
     row(
         "endpoints",
         [("zone: use1-az4", "zone: use1-az4\n  interface_endpoints: [kms, s3, com.amazonaws.us-east-1.ecr.api]")],
-        "5:25: 'network.interface_endpoints[0]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'kms'",
+        "5:25: 'network.interface_endpoints[0]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'kms'; no endpoint of it is made here; leave it out",
         "5:30: 'network.interface_endpoints[1]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 's3'; leave it out: S3 is always reached inside the VPC, for free",
         "5:34: 'network.interface_endpoints[2]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'com.amazonaws.us-east-1.ecr.api'; did you mean 'ecr.api'?",
     ),

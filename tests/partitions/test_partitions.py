@@ -3,7 +3,7 @@
 import botocore.session
 import pytest
 
-from cdk_trainyard.partitions import domain_of, partition_of
+from cdk_trainyard.partitions import domain_of, partition_of, region_at
 from tools import generate_partitions
 
 
@@ -17,6 +17,26 @@ def test_partitions_are_those_of_botocore(partition: str) -> None:
     assert regions
     assert {partition_of(region) for region in regions} == {partition}
     assert {domain_of(region) for region in regions} == {found["outputs"]["dnsSuffix"]}
+
+
+@pytest.mark.parametrize(
+    ("place", "region"),
+    [
+        ("Frankfurt", "eu-central-1"),
+        ("EU (Frankfurt)", "eu-central-1"),
+        ("US East (N. Virginia)", "us-east-1"),
+        ("US West (Oregon)", "us-west-2"),
+        ("tokyo", "ap-northeast-1"),
+        ("S\u00e3o Paulo", "sa-east-1"),
+        ("Z\u00fcrich", "eu-central-2"),
+        ("Canada", None),
+        ("us-west", None),
+        ("us-west-3", None),
+        ("", None),
+    ],
+)
+def test_a_place_in_words_is_one_region_or_none(place: str, region: str | None) -> None:
+    assert region_at(place) == region
 
 
 def test_partitions_are_generated() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, unknown_type
 from cdk_trainyard.instances.zones import regions
+from cdk_trainyard.partitions import region_at
 from cdk_trainyard.problems import Flaw, shown
 
 
@@ -70,7 +71,11 @@ class RegionName:
         known = regions()
         if value in known or value.startswith(_ISOLATED):
             return None
-        hint = "" if _OF_OTHERS.fullmatch(value) and value not in map(_closed, known) else did_you_mean(value, known)
+        if place := region_at(value):
+            hint = f"; write {place}"
+        else:
+            is_others = _OF_OTHERS.fullmatch(value) and value not in map(_closed, known)
+            hint = "" if is_others else did_you_mean(value, known)
         return Flaw(f"must be a Region (as of {catalogue_date()}), as us-east-1", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
