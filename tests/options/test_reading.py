@@ -142,12 +142,24 @@ def test_a_key_says_that_something_exists_already() -> None:
             "'groups.workers.volumes[0]' must be a mapping, got true; write {} for one as it is without any key",
         ),
         (
+            group(volumes=(("root",),)),
+            "'groups.workers.volumes[0]' must be a mapping, got a list; write {root: true}",
+        ),
+        (
             group(volumes=(("root", "size_gb"),)),
             "'groups.workers.volumes[0]' must be a mapping, got a list; write {root: true}, there is no 'size_gb'",
         ),
         (
             group(volumes=({"root": ("/",)},)),
             "'groups.workers.volumes[0].root' must be true or false, got a list; write true",
+        ),
+        (
+            group() | {"store": "a,b"},
+            "'store' must be a mapping ('days: …' on lines below it), got 'a,b'",
+        ),
+        (
+            group() | {"store": "MONDAY"},
+            "'store' must be a mapping ('days: [MONDAY]' on lines below it), got 'MONDAY'",
         ),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),

@@ -92,11 +92,14 @@ def section_of(spec: type, data: object, *, without: str = "") -> str:
         return ""
     if switch(data) == "true":
         return "; write {} for one as it is without any key"
+    if not isinstance(data, tuple) or not all(isinstance(item, str) for item in data):
+        return ""
     switches = [key for key, option in keys_of(spec).items() if option.shape == Scalar(type=bool)]
-    listed = [item for item in data if item in switches] if isinstance(data, tuple) else []
-    others = either(repr(item) for item in data if item not in switches) if isinstance(data, tuple) and listed else ""
-    remedy = f"; write {{{', '.join(f'{item}: true' for item in listed)}}}" if listed else ""
-    return f"{remedy}{others and f', there is no {others}'}"
+    listed, others = ([item for item in data if (item in switches) is known] for known in (True, False))
+    if not listed:
+        return ""
+    lacking = f", there is no {either(map(repr, others))}" if others else ""
+    return f"; write {{{', '.join(f'{item}: true' for item in listed)}}}{lacking}"
 
 
 def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:

@@ -89,7 +89,8 @@ class Values:
             if not isinstance(item, Scalar | Object) or (isinstance(item, Object) and item.section is not None):
                 continue
             if self._of_item(item, _ANY_WORD) and not self._of_item(item, data):
-                return {key: f"[{in_brackets(data)}]" if several else in_brackets(data)}
+                written = re.sub("^'|'$", '"', in_brackets(data))  # which stands in quotes itself
+                return {key: f"[{written}]" if several else written}
         return {}
 
     def no_list(self, item: Scalar | Object, data: Any, at: At, *, is_command: bool) -> Flaw:
