@@ -123,6 +123,11 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
             "'base-oss-nvidia-driver-gpu-ubuntu-24.04' or 'base-oss-nvidia-driver-gpu-ubuntu-22.04' or "
             "'oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04'? (list of 2026-11-20; a newer one is taken by 'parameter')"
         )),
+        ({"dlami": "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04) 20260929"}, (
+            "'dlami' must be the name of a Deep Learning AMI, got 'Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu "
+            "22.04) 20260929'; did you mean 'base-oss-nvidia-driver-gpu-ubuntu-22.04'? (list of 2026-11-20; a newer one "
+            "is taken by 'parameter')"
+        )),
         ({"dlami": "neuron-base-ubuntu-22.04"}, (
             "'dlami' must be the name of a Deep Learning AMI that is still made, got 'neuron-base-ubuntu-22.04': Neuron "
             "publishes no image of Ubuntu 22.04 any more; 'neuron-base-ubuntu-24.04' takes its place"
@@ -176,8 +181,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         )),
         ({"base": "ubuntu-24.4"}, (
             "'base' must be the name of a Deep Learning AMI, got 'ubuntu-24.4'; did you mean 'ubuntu-24.04' or "
-            "'arm64-ubuntu-24.04' or 'neuron-base-ubuntu-24.04'? (list of 2026-11-20; another one is taken by its id, "
-            "ami-…)"
+            "'neuron-base-ubuntu-24.04'? (list of 2026-11-20; another one is taken by its id, ami-…)"
         )),
         ({"base": "ami-1"}, "'base' must be the id of an AMI, as ami-0123456789abcdef0, got 'ami-1'"),
         ({"base": AMI, "user": "root"}, (

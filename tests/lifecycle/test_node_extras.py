@@ -371,7 +371,7 @@ def tool(**given: object) -> NodeSetup:
         (
             tool(architecture="amd64"),
             (),
-            "'tools[0].architecture' must be x86_64 or arm64, got 'amd64'; did you mean 'arm64'?",
+            "'tools[0].architecture' must be x86_64 or arm64, got 'amd64'; write x86_64",
         ),
         (tool(sha256="12"), (), f"'tools[0].sha256' must be 64 hexadecimal digits, as {SUM}, got '12'"),
         (tool(url=None), (), "'tools[0]' must have 'url' or 'key', got neither"),

@@ -1,12 +1,12 @@
 """What is known of machine images: Deep Learning AMIs by their names, and what nodes of an image are. No CDK."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.errors import asked, did_you_mean
 from cdk_trainyard.instances.instance_type import catalogue_date, family_names
 from cdk_trainyard.options.kinds import Environment, Text, resource_id
 from cdk_trainyard.problems import Flaw, either, option, shown
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 AMI: Final = resource_id("ami", "an AMI")
 _UBUNTU: Final = "ubuntu"
+_OF_ALL: Final = frozenset({"ami", "deep", "learning"})
+"""Words of every name in EC2's console, as "Deep Learning ARM64 Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260929"
+(AWS Deep Learning AMIs developer guide, release notes, read 2026-11)."""
 _REFERENCE: Final = "the reference of the deployment file"
 _OF_A_DLAMI: Final = "must be the name of a Deep Learning AMI"
 
@@ -213,7 +216,7 @@ def _unknown(name: str, known: Sequence[str], newer: str) -> Flaw | None:
         return None
     if reason := data["retired"].get(name):
         return Flaw(f"{_OF_A_DLAMI} that is still made", got=f"{shown(name)}: {reason}")
-    hint = did_you_mean(name, known) or f"; known are {either(known, all_in=_REFERENCE)}"
+    hint = _likely(name, known) or f"; known are {either(known, all_in=_REFERENCE)}"
     remedy = f"{hint} (list of {data['captured']}; {newer})"
     return Flaw(_OF_A_DLAMI, got=shown(name), remedy=remedy)
 
@@ -221,6 +224,20 @@ def _unknown(name: str, known: Sequence[str], newer: str) -> Flaw | None:
 def _is_plain(name: str) -> bool:
     """Say whether an image has nothing beside its system: no drivers, and no tools of AWS's."""
     return not _images()[name]["families"]
+
+
+def _likely(name: str, known: Iterable[str]) -> str:
+    """Return which image was most likely meant: one of the same words, as the console shows them, or one like it."""
+    is_arm = {"arm64", "aarch64"} & _words(name)
+    of_its_kind = [each for each in known if bool(is_arm) == ("arm64" in _words(each))]
+    same = [each for each in of_its_kind if _words(each) == _words(name)]
+    return asked(name, same) or did_you_mean(name, of_its_kind)
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return the words that tell a name from others: what every image is, and the day of one, do not."""
+    words = re.findall(r"[a-z0-9]+(?:\.[0-9]+)*", name.lower())
+    return frozenset(word for word in words if word not in _OF_ALL and not re.fullmatch(r"\d{8}", word))
 
 
 def _images() -> Mapping[str, Any]:

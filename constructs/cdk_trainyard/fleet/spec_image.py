@@ -9,6 +9,7 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.instances.kind import InstanceTypeName, RegionName
 from cdk_trainyard.options.fields import InFile
 from cdk_trainyard.options.kinds import Number, Text
+from cdk_trainyard.options.processors import ARCHITECTURE
 from cdk_trainyard.options.schedules import Schedule
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class NodeImage:
     build: "Annotated[TrainingImage | None, InFile(TrainingImageSpec)]" = None
     """An image that is built here. One that is built while the stack is deployed gives its AMI; of another, every new
     node takes the newest that its pipeline has made, or the base while it has made none. Default - another one says."""
-    architecture: Literal["x86_64", "arm64"] | None = None
+    architecture: Annotated[Literal["x86_64", "arm64"], ARCHITECTURE] | None = None
     """Architecture of ami_id or parameter. Default - not known; a wrong one fails at launch."""
     user: UserName | None = None
     """Who people and jobs work as on ami_id or parameter. Default - ubuntu."""

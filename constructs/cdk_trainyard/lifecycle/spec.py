@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
-from cdk_trainyard.options.kinds import Choice, Number, Open, Text
+from cdk_trainyard.options.kinds import Number, Open, Text
 from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.processors import ARCHITECTURE
 from cdk_trainyard.options.stand_ins import DataBucket
 from cdk_trainyard.options.texts import IMAGE_BY_DIGEST
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 AUTHORITY_FILE = "accounting-ca.pem"
 """Name of the certificates of an accounting database in the folder that nodes download."""
-ARCHITECTURES = ("x86_64", "arm64")
-"""Processors, as the instance catalogue names them."""
 SCRAPE_SECONDS = Number(minimum=5, maximum=120, unit="seconds")
 """How far apart samples of a series may be: after five minutes without one Prometheus takes it to have ended."""
 AGENT_PORT = 8429
@@ -260,7 +259,7 @@ class ToolFile:
     """The program."""
     sha256: _Sha256
     """SHA-256 of the file. Another file is refused on the node."""
-    architecture: Annotated[str, Choice(values=ARCHITECTURES)] = "x86_64"
+    architecture: Annotated[str, ARCHITECTURE] = "x86_64"
     """The processor that it is for, x86_64 or arm64. Default: x86_64."""
     url: Annotated[str | None, Url(example="https://files.example/enroot.deb", file=True)] = None
     """Address of the file. Default - ``key`` says where it is."""

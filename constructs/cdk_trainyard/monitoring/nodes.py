@@ -8,9 +8,10 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import flat_settings, render_setup
 from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems, ports_of
-from cdk_trainyard.lifecycle.spec import AGENT_PORT, ARCHITECTURES, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
+from cdk_trainyard.lifecycle.spec import AGENT_PORT, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
 from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.processors import ARCHITECTURES
 from cdk_trainyard.problems import Problem, within
 from cdk_trainyard.tokens import unresolved
 

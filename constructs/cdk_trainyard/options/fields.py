@@ -315,7 +315,7 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
     origin, arguments = get_origin(found), get_args(found)
     shape: Shape
     if origin is Literal:
-        shape = Scalar(type=type(arguments[0]), kinds=(Choice(values=arguments),))
+        shape = Scalar(type=type(arguments[0]), kinds=kinds or (Choice(values=arguments),))
     elif origin in {tuple, Sequence}:
         by_name = next((mark.field for mark in marks if isinstance(mark, ByName)), None)
         repeats = any(isinstance(mark, Repeats) for mark in marks)
