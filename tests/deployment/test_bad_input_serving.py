@@ -73,6 +73,11 @@ AT_LOAD = [
         "35:7: 'serving.load_balancer.authentication.user_pool_id' is no key here; use 'issuer' and 'key_set_url'",
     ),
     row(
+        "an address in S3",
+        [("prefix: models/llama/", "prefix: s3://my-models/llama/")],
+        "10:13: 'serving.model.prefix' must be a folder of the bucket, got 's3://my-models/llama/'; write llama/; the bucket my-models stands apart, in a file as 'bucket_name' of 'models' in 'storage.buckets'",
+    ),
+    row(
         "two models",
         [(MODEL, "  model:\n  - name: a\n  - name: b\n")],
         "7:3: 'serving.model' must be a mapping ('name: …', 'prefix: …' and 'tensor_parallel: …' on lines below it), got a list; a file serves one model; another is served by a file of its own, with another 'name'",

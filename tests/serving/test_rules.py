@@ -215,7 +215,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "prefix with its bucket": (
         {"of_model": {"prefix": "s3://models/llama/"}},
         [
-            "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 's3://models/llama/'"
+            "'model.prefix' must be a folder of the bucket, got 's3://models/llama/'; write llama/; the bucket models stands apart, in a file as 'bucket_name' of 'models' in 'storage.buckets'"
         ],
     ),
     "prefix that leads up": (

@@ -6,6 +6,7 @@ from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.problems import Flaw, shown
 
 _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar", ".zip")
+_S3: Final = "s3://"
 
 
 class FolderName(Text):
@@ -14,11 +15,15 @@ class FolderName(Text):
     __slots__ = ()
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
-        """Say of an archive that it is none."""
-        if not value.endswith(_ARCHIVES):
-            return Text.problem(self, value, environment)
-        remedy = "; nothing unpacks an archive: put what is in it into a folder, and name that"
-        return Flaw("must be a folder of the bucket", got=shown(value), remedy=remedy)
+        """Say of an archive that it is none, and of an address in S3 where its two parts stand."""
+        must, remedy = "must be a folder of the bucket", ""
+        bucket, _, folder = value.removeprefix(_S3).partition("/")
+        if value.endswith(_ARCHIVES):
+            remedy = "; nothing unpacks an archive: put what is in it into a folder, and name that"
+        elif value.startswith(_S3) and not Text.problem(self, folder, environment):
+            where = f"the bucket {bucket} stands apart, in a file as 'bucket_name' of 'models' in 'storage.buckets'"
+            remedy = f"; write {folder}; {where}"
+        return Flaw(must, got=shown(value), remedy=remedy) if remedy else Text.problem(self, value, environment)
 
 
 Folder = Annotated[
