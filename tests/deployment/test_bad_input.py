@@ -246,7 +246,7 @@ AT_LOAD = [
     row(
         "wrong-type-list-item",
         [("zone: use1-az4", "zone: use1-az4\n  public_zones: [use1-az4, 5]")],
-        "5:28: 'network.public_zones[1]' must be text, got 5; put it in quotes: \"5\"",
+        "5:28: 'network.public_zones[1]' must be text, as use1-az4, got 5",
     ),
     row(
         "a list with the comma of Arabic",

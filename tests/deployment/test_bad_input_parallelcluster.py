@@ -728,6 +728,17 @@ AT_LOAD = [
         "19:13: 'cluster.queues[1].name' must be different from every other, got 'cpu' 2 times",
     ),
     row(
+        "what is reserved, a number of nodes with an exponent",
+        [("- name: cpu\n", "- name: cpu\n      capacity: reserved\n      slurm: {MaxNodes: 1e3}\n")],
+        "16:17: 'cluster.queues[0].capacity' must be on-demand, spot or capacity-block, got 'reserved'; leave it out, and name the reservation by 'reservation_id'; hyperpod has 'training_plan_arn'",
+        "17:25: 'cluster.queues[0].slurm.MaxNodes' must be a whole number of 1 to 4294967295, or UNLIMITED, got 1000.0; write 1000",
+    ),
+    row(
+        "a zone by its number",
+        [("zone: us-east-1a", "zone: 1")],
+        "4:9: 'network.zone' must be text, as use1-az4, got 1",
+    ),
+    row(
         "a price that is no number",
         [("- name: cpu\n", "- name: cpu\n      capacity: spot\n"), ("max_count: 8", "spot_price: cheap")],
         "19:23: 'cluster.queues[0].compute[0].spot_price' must be a number of USD, got 'cheap'",

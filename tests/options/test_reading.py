@@ -161,7 +161,7 @@ def test_a_key_says_that_something_exists_already() -> None:
             group() | {"store": "MONDAY"},
             "'store' must be a mapping ('days: [MONDAY]' on lines below it), got 'MONDAY'",
         ),
-        ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
+        ({"groups": ("workers",)}, "'groups' must be a mapping ('workers: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
         (
             group() | {"store": {"days": ("Monday",)}},

@@ -27,6 +27,10 @@ class UsageClass(StrEnum):
             "Spot": "use 'spot'",
             "preemptible": "use 'spot'",
             "training-plan": "leave it out; a group of hyperpod names its plan by 'training_plan_arn'",
+            **dict.fromkeys(
+                ("odcr", "reservation", "reserved"),
+                "leave it out, and name the reservation by 'reservation_id'; hyperpod has 'training_plan_arn'",
+            ),
         }
     )
 

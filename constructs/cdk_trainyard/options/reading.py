@@ -184,7 +184,9 @@ class Reader:
         if isinstance(data, Mapping):
             return True
         found = otherwise(shape, data, at, self.sources) if isinstance(shape, Items) else []
-        name = next((name for name, _, _ in found if name), "a name")
+        listed = [item for item in data if isinstance(item, str)] if isinstance(data, tuple) else []
+        names = [*(name for name, _, _ in found), *listed]
+        name = next(filter(None, names), "a name")
         each = "give each a name of its own, as its key" if are_repeated(found) else "write each one's name as its key"
         remedy = f"; {each}" if found else ""
         self._refused(at, self._values.flaw(f"must be a mapping ('{name}: …' on lines below it)", data, at, remedy))

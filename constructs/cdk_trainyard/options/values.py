@@ -191,6 +191,9 @@ class Values:
         source = self.sources[at]
         wrong = next(_found(kinds, source, NOWHERE), None)
         is_switch = isinstance(data, bool) and str(at[-1]).endswith(_OF_SOMETHING)
+        examples = [each for kind in kinds if isinstance(kind, Open) for each in kind.examples]
+        if examples and not isinstance(data, bool) and not examples[0][0].isdigit():  # a rule judges text, no number
+            return wrong or self.flaw(f"must be text, as {examples[0]}", data, at)
         remedy = "; write the name" if is_switch else f'; put it in quotes: "{source}"'
         return wrong or self.flaw("must be text", data, at, remedy)
 

@@ -328,4 +328,8 @@ def _value_problem(value: Any, form: str, words: str) -> str | None:
         return f"must be one line that says something, got {shown(value)}"
     if isinstance(value, str) and (wrong := LINE.problem(value, NOWHERE)):
         return str(wrong)
-    return None if re.fullmatch(rf'("?)(?:{form})\1', str(value)) else f"must be {words}, got {shown(value)}"
+    if re.fullmatch(rf'("?)(?:{form})\1', str(value)):
+        return None
+    whole = int(value) if isinstance(value, float) and value.is_integer() else ""  # YAML reads 1e3 as 1000.0
+    remedy = f"; write {whole}" if re.fullmatch(form, str(whole)) else ""
+    return f"must be {words}, got {shown(value)}{remedy}"
