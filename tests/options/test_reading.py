@@ -158,6 +158,10 @@ def test_a_key_says_that_something_exists_already() -> None:
             "'store' must be a mapping ('days: …' on lines below it), got 'a,b'",
         ),
         (
+            group() | {"store": ({"days": ("MONDAY",)}, {"days": ("SUNDAY",)})},
+            "'store' must be a mapping ('days: …' on lines below it), got a list; give one",
+        ),
+        (
             group() | {"store": "MONDAY"},
             "'store' must be a mapping ('days: [MONDAY]' on lines below it), got 'MONDAY'",
         ),
