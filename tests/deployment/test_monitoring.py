@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.monitoring.alarms import alarms
 from stacks import build_stacks
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, GOOD_SERVING
 from tests.monitoring.test_workspace import only, text
 from tests.support import DEPLOYMENTS, ROOT
 
@@ -443,6 +446,47 @@ def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Cal
     ]
     assert len(queries) == 1
     assert "Fn::ImportValue" in queries[0]
+
+
+EXISTING = {"workspace_arn": "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"}
+SAID: dict[str, Any] = {
+    "retention_days": 400,
+    "key_arn": "arn:aws:kms:us-west-2:111111111111:key/55555555-89ab-cdef-0123-456789abcdef",
+    "scrape_seconds": 60,
+    "exporters": {"efa": False},
+    "alarms": {"DiskFull": {"threshold": 5}},
+    "own_alarms": {"LossIsNaN": {"expr": "train_loss != train_loss", "minutes": 5, "summary": "The loss is no number"}},
+    "dashboards": False,
+    "grafana": {"public_access": True},
+}
+CLUSTERS = {
+    "hyperpod": (
+        f"{GOOD}  lifecycle: {{ on_init_complete: on_init_complete.sh }}\n",
+        {key: SAID[key] for key in SAID if key != "exporters"},
+    ),
+    "parallelcluster": (GOOD_PARALLELCLUSTER, SAID),
+    "fleet": (GOOD_FLEET, SAID),
+}
+"""A cluster of each orchestrator, and every key of the section that it takes."""
+
+
+@pytest.mark.parametrize("made", [True, False], ids=["made", "existing"])
+@pytest.mark.parametrize("orchestrator", CLUSTERS)
+def test_a_service_takes_whatever_is_said_of_a_cluster_s_metrics(
+    write: Callable[[str], Path], orchestrator: str, made: bool
+) -> None:
+    good, said = CLUSTERS[orchestrator]
+    served = yaml.safe_load(GOOD_SERVING)
+    content = yaml.safe_load(good) | {name: served[name] for name in ("region", "network", "serving")}
+    content |= {"monitoring": said if made else EXISTING}
+    stack = serving_stack(build_stacks(App(), Deployment.load(write(yaml.safe_dump(content)))))
+    assert stack.node.try_find_child("AlertRules")
+
+
+def test_every_key_of_the_section_is_said_beside_a_service() -> None:
+    of_updates = {"update_minutes"}  # of nodes of HyperPod alone
+    keys = {"key_arn" if field.name == "key" else field.name for field in fields(MonitoringSection)}
+    assert {*SAID, *EXISTING} == keys - of_updates
 
 
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)

@@ -82,7 +82,7 @@ def serving(
         raise ValueError(f"{deployment.name} has no 'serving'")
     exchange = Exchange(existing=Existing.of(Construct(scope, "Served")), buckets=buckets)
     section: ServingSection = exchange.real(deployment.serving)
-    metrics = metrics or monitoring_build.metrics(scope, deployment.monitoring)
+    metrics = _of_tasks(metrics or monitoring_build.metrics(scope, deployment.monitoring))
     service = InferenceService(
         scope, "Service", network=network, metrics=metrics, **_keywords(_running(section), ServiceSpec)
     )
@@ -126,6 +126,11 @@ def serving(
         monitoring=monitoring,
         outputs={**_outputs(section, service, load_balancer, monitoring, compilation), **seen},
     )
+
+
+def _of_tasks(metrics: ClusterMonitoring | None) -> ClusterMonitoring | None:
+    """Return where metrics go, without what the nodes of a cluster run for them: tasks have their own."""
+    return None if metrics is None else replace(metrics, exporters=None)
 
 
 def _keywords(part: Any, spec: type | None = None) -> dict[str, Any]:
