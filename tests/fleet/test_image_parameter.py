@@ -52,10 +52,13 @@ def test_whatever_launches_waits_for_it() -> None:
     assert [parameter in template["DependsOn"] for template in templates] == [True, True]
 
 
-def test_an_image_that_is_built_while_deploying_needs_none() -> None:
+def test_an_image_that_is_built_while_deploying_owns_its_parameter() -> None:
+    """Image Builder writes it, and nobody else would delete it with the stack, when it names an AMI that is gone."""
     stack = new_stack()
     TrainingImage(stack, "Image", base=GPU_IMAGE, network=existing_network(stack), while_deploying=True)
-    assert not resources(stack, "Custom::ImageParameter")
+    ((image, _),) = resources(stack, "AWS::ImageBuilder::Image").items()
+    (parameter,) = resources(stack, "Custom::ImageParameter").values()
+    assert parameter["Properties"]["ImageId"] == {"Fn::GetAtt": [image, "ImageId"]}
 
 
 def test_the_function_runs_the_text_that_is_tested_here() -> None:
@@ -72,11 +75,23 @@ class Absent(Exception):  # noqa: N818  stands for ParameterNotFound
 
 @pytest.fixture
 def ssm(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
-    client = MagicMock()
+    """Parameter Store, that takes what is put and finds what ``stored`` says, in an account with two AMIs."""
+    client, ec2 = MagicMock(stored={}), MagicMock()
     client.exceptions = MagicMock(ParameterNotFound=Absent)
-    monkeypatch.setattr("boto3.client", lambda service: {"ssm": client}[service])
+    client.get_parameter.side_effect = lambda Name: {"Parameter": {"Value": found(client.stored, Name)}}  # noqa: N803
+    client.put_parameter.side_effect = lambda **said: client.stored.update({said["Name"]: said["Value"]})
+    ec2.describe_images.side_effect = lambda **said: {
+        "Images": [*{"ami-0", "ami-built"} & {*said["Filters"][0]["Values"]}]
+    }
+    monkeypatch.setattr("boto3.client", lambda service: {"ssm": client, "ec2": ec2}[service])
     monkeypatch.setattr("time.sleep", lambda _: None)
     return client
+
+
+def found(stored: dict[str, str], name: str) -> str:
+    if name not in stored:
+        raise Absent
+    return stored[name]
 
 
 @pytest.fixture
@@ -93,9 +108,10 @@ def handle(request_type: str, *, seconds_left: int = 300, **more: Any) -> None:
 def test_the_handler_makes_the_parameter_and_waits_until_it_is_there(
     ssm: MagicMock, answers: list[dict[str, Any]]
 ) -> None:
-    ssm.get_parameter.side_effect = [Absent, Absent, {}]
+    ssm.get_parameter.side_effect = [Absent, Absent, {"Parameter": {"Value": "ami-1"}}]
     handle("Create")
-    ssm.put_parameter.assert_called_once_with(Name=NAME, Value="ami-1", Type="String", DataType="aws:ec2:image")
+    said = {"Name": NAME, "Value": "ami-1", "Type": "String", "DataType": "aws:ec2:image", "Overwrite": True}
+    ssm.put_parameter.assert_called_once_with(**said)
     assert answers == [
         {
             "StackId": "stack",
@@ -107,23 +123,39 @@ def test_the_handler_makes_the_parameter_and_waits_until_it_is_there(
     ]
 
 
-@pytest.mark.parametrize(("kind", "known"), [("Create", {}), ("Update", {"PhysicalResourceId": NAME})])
-def test_the_handler_leaves_what_the_pipeline_has_written(
-    ssm: MagicMock, answers: list[dict[str, Any]], kind: str, known: dict[str, str]
+FOREIGN = f"{NAME} was there"
+OF_OLD = {"OldResourceProperties": {"Name": NAME, "ImageId": "ami-0"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "known", "stored", "then", "physical"),
+    [
+        pytest.param("Create", "", "ami-1", "ami-1", NAME, id="what Image Builder wrote while deploying is its own"),
+        pytest.param("Create", "", "ami-built", "ami-built", FOREIGN, id="what a pipeline has written stays"),
+        pytest.param("Create", "", "ami-gone", "ami-1", NAME, id="the AMI of a stack that is gone makes room"),
+        pytest.param("Update", NAME, "ami-0", "ami-1", NAME, id="another base of an image that was never built"),
+        pytest.param("Update", NAME, "ami-built", "ami-built", NAME, id="another base leaves the AMI that was built"),
+        pytest.param("Update", NAME, "ami-gone", "ami-1", NAME, id="an AMI that was removed makes room"),
+        pytest.param("Update", FOREIGN, None, "ami-1", FOREIGN, id="what somebody has deleted is made anew"),
+    ],
+)
+def test_the_handler_leaves_the_pipeline_s_image_and_no_other(
+    ssm: MagicMock,
+    answers: list[dict[str, Any]],
+    kind: str,
+    known: str,
+    stored: str | None,
+    then: str,
+    physical: str,
 ) -> None:
-    handle(kind, **known)
-    ssm.put_parameter.assert_not_called()
-    assert answers[0]["PhysicalResourceId"] == known.get("PhysicalResourceId", f"{NAME} was there")
+    if stored is not None:
+        ssm.stored[NAME] = stored
+    handle(kind, **({"PhysicalResourceId": known, **OF_OLD} if known else {}))
+    assert ssm.stored == {NAME: then}
+    assert (answers[0]["Status"], answers[0]["PhysicalResourceId"]) == ("SUCCESS", physical)
 
 
-def test_the_handler_makes_anew_what_somebody_has_deleted(ssm: MagicMock, answers: list[dict[str, Any]]) -> None:
-    ssm.get_parameter.side_effect = [Absent, {}]
-    handle("Update", PhysicalResourceId=f"{NAME} was there")
-    ssm.put_parameter.assert_called_once()
-    assert answers[0]["PhysicalResourceId"] == f"{NAME} was there"
-
-
-@pytest.mark.parametrize(("known", "deletions"), [(NAME, 1), (f"{NAME} was there", 0)])
+@pytest.mark.parametrize(("known", "deletions"), [(NAME, 1), (FOREIGN, 0)])
 def test_the_handler_deletes_what_it_has_made(
     ssm: MagicMock, answers: list[dict[str, Any]], known: str, deletions: int
 ) -> None:

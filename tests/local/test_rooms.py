@@ -127,6 +127,46 @@ def cloud(aws: LocalAws, bootstrapped: None) -> Iterator[_Cloud]:  # noqa: ARG00
         found.client.delete_stack(StackName=found.stack)
 
 
+_LATER: dict[str, Any] = {"families": ["p4d"]}
+_NOW: dict[str, Any] = {**_LATER, "while_deploying": True}
+
+
+@pytest.mark.slow
+def test_the_parameter_of_an_image_names_an_ami_that_is_there_and_goes_with_its_stack(cloud: _Cloud) -> None:
+    own = cloud.aws.client("ec2", REGION).register_image(Name="own", Architecture="x86_64")["ImageId"]
+    another = {**_LATER, "base": own, "nvidia_branch": None}
+    builds = (fleet(min_count=0, max_count=2, built=built) for built in (_NOW, _LATER, another))
+    now, later, other = (synthesized(cloud.aws, build, "Rooms") for build in builds)
+    seen = []
+    for body, becomes in (
+        (broken(now), "ROLLBACK_COMPLETE"),
+        (later, "CREATE_COMPLETE"),
+        (broken(now), "UPDATE_ROLLBACK_COMPLETE"),
+        (now, "UPDATE_COMPLETE"),
+        (broken(later), "UPDATE_ROLLBACK_COMPLETE"),
+        (later, "UPDATE_COMPLETE"),
+        (other, "UPDATE_COMPLETE"),
+    ):
+        assert cloud.deploy(body) == becomes, cloud.complaints()
+        seen.append(_images_of_parameters(cloud.aws))
+        if becomes == "ROLLBACK_COMPLETE":
+            cloud.destroy()
+            cloud.stack = ""
+    assert [len(each) for each in seen] == [0, *[1] * 6]
+    assert seen[-1] == [own]
+    assert cloud.destroy() == "DELETE_COMPLETE", cloud.complaints()
+    assert _images_of_parameters(cloud.aws) == []
+
+
+def _images_of_parameters(aws: LocalAws) -> list[str]:
+    """Return the AMIs that parameters of images name, all of which are there."""
+    ssm = aws.client("ssm", REGION)
+    below = ssm.get_parameters_by_path(Path="/imagebuilder", Recursive=True)["Parameters"]
+    named = [str(row["Value"]) for row in below]
+    assert len(aws.client("ec2", REGION).describe_images(ImageIds=named)["Images"] if named else []) == len(named)
+    return named
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHAINS)
 def test_deployed_changed_rolled_back_and_destroyed(cloud: _Cloud, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The parameter that an image's pipeline writes, made before the pipeline has run.
+"""The parameter that an image's pipeline writes, made before the pipeline has run, and gone with its stack.
 
 EC2 and Auto Scaling read it when a launch template or a group is created, also for no nodes (EC2 Auto Scaling user
 guide, "Use AWS Systems Manager parameters instead of AMI IDs in launch templates", read 2026-11: "You must create a
@@ -21,11 +21,14 @@ from cdk_trainyard.inline_function import InlineFunction
 
 
 class ImageParameter(InlineFunction):
-    """Makes the parameter with the AMI that the build begins with, unless it is there, and deletes what it made.
+    """Makes the parameter with an AMI, and deletes what it made.
+
+    A newer AMI of the pipeline's is left there. One that the resource itself began with makes room for another
+    ``image_id``, and one that is deregistered for this.
 
     Args:
         name: Its name, from ``/``.
-        image_id: The AMI.
+        image_id: The AMI: that which the build begins with, or that which was built while the stack was deployed.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str, image_id: str) -> None:

@@ -145,7 +145,7 @@ class EfaLaunchTemplate(Construct):
         if public_address:
             acknowledge(self.launch_template, {"CKV_AWS_88": _PUBLIC_REASON})
         self.launch_template.node.add_dependency(security_group.self_rules)
-        if image is not None and image.build is not None and image.build.parameter is not None:
+        if image is not None and image.build is not None:
             self.launch_template.node.add_dependency(image.build.parameter.resource)
 
     @property

@@ -78,8 +78,8 @@ class TrainingImage(Construct):
         while_deploying: Whether it is built while the stack is deployed.
         schedule: When it is built anew. None: when it is asked.
         parameter_name: Name of the parameter that holds the AMI's id.
-        parameter: What makes that parameter, with the image that the build begins with, until the pipeline has run.
-            None: it is built while the stack is deployed.
+        parameter: What makes that parameter, with the image that the build begins with, or that is built while the
+            stack is deployed, until the pipeline has run.
         image_id: The AMI that was built while the stack was deployed. None: nothing is built then.
         pipeline: The L1 pipeline.
 
@@ -141,14 +141,12 @@ class TrainingImage(Construct):
             schedule=_schedule(schedule),
         )
         self.image_id: str | None = None
-        self.parameter: ImageParameter | None = None
-        if not while_deploying:
-            begins = known_id(self, known_base(spec))
-            self.parameter = ImageParameter(self, "Parameter", name=self.parameter_name, image_id=begins)
-        else:
+        if while_deploying:
             built = self._image(recipe, infrastructure, distribution)
             built.node.add_dependency(network.route_out)
             self.image_id = built.attr_image_id
+        begins = self.image_id or known_id(self, known_base(spec))
+        self.parameter = ImageParameter(self, "Parameter", name=self.parameter_name, image_id=begins)
 
     @property
     def build_command(self) -> str:
