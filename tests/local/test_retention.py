@@ -8,7 +8,7 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.network import TrainingNetwork
-from cdk_trainyard.storage import AccountingDatabase, TrainingBuckets
+from cdk_trainyard.storage import AccountingDatabase, DatabaseEngine, TrainingBuckets
 from tests.local.stacks import Stacks, template
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("empty_aws")]
@@ -17,16 +17,20 @@ pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("empty_aws")]
 _BAD = {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": "vpc-00000000", "CidrBlock": "10.0.0.0/24"}}
 
 
-@pytest.fixture(scope="module")
-def body() -> dict[str, Any]:
+def storage(engine: DatabaseEngine = DatabaseEngine.MYSQL) -> dict[str, Any]:
     app = App(analytics_reporting=False)
     synthesizer = DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
     environment = Environment(account="123456789012", region="us-west-2")
     stack = Stack(app, "Storage", env=environment, synthesizer=synthesizer)
     network = TrainingNetwork(stack, "Network", zone="usw2-az4", service_zones=["usw2-az4", "usw2-az1"])
-    _ = AccountingDatabase(stack, "Accounting", network=network).password_secret
+    _ = AccountingDatabase(stack, "Accounting", network=network, engine=engine).password_secret
     TrainingBuckets(stack, "Buckets")
     return dict(Template.from_stack(stack).to_json())
+
+
+@pytest.fixture(scope="module")
+def body() -> dict[str, Any]:
+    return storage()
 
 
 def databases(aws: LocalAws) -> list[dict[str, Any]]:
@@ -68,6 +72,19 @@ def test_a_database_that_stands_is_protected_and_outlives_its_stack(
     assert kept["DeletionProtection"] is True
     assert len(secrets(aws)) == 2
     assert len(buckets(aws)) == 6
+
+
+def test_a_database_in_the_place_of_another_goes_when_that_is_rolled_back(
+    body: dict[str, Any], stacks: Stacks, aws: LocalAws
+) -> None:
+    """The policy of what protects it names the former again by then."""
+    name = stacks.deployed(body)
+    (before,) = databases(aws)
+    assert stacks.update(name, broken(storage(DatabaseEngine.MARIADB))) == "UPDATE_ROLLBACK_COMPLETE"
+    assert [row for row in stacks.reasons(name) if "DELETE_FAILED" in row] == []
+    (after,) = databases(aws)
+    assert after["DBInstanceIdentifier"] == before["DBInstanceIdentifier"]
+    assert after["DeletionProtection"] is True
 
 
 def test_a_protection_that_stands_in_the_template_cannot_be_rolled_back(stacks: Stacks, aws: LocalAws) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from aws_cdk import Duration, RemovalPolicy, Stack, Token
@@ -65,6 +66,7 @@ def test_defaults(stack: Stack, network: Network) -> None:
         "PubliclyAccessible": False,
         "StorageEncrypted": True,
         "StorageType": "gp3",
+        "Tags": [{"Key": "trainyard:protection", "Value": ANY}],
         "VPCSecurityGroups": [{"Fn::GetAtt": [ids["EC2::SecurityGroup"], "GroupId"]}],
     }
     assert one(stack, "AWS::RDS::DBParameterGroup")["Properties"]["Parameters"] == {

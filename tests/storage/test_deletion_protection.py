@@ -6,6 +6,7 @@ from unittest.mock import MagicMock
 import pytest
 from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Match, Template
+from aws_cdk.aws_rds import CfnDBInstance
 
 from cdk_trainyard.storage import deletion_protection_handler
 from cdk_trainyard.storage.deletion_protection import DeletionProtection
@@ -37,7 +38,8 @@ class Busy(Refused):
 @pytest.fixture(scope="module")
 def template() -> Template:
     stack = Stack(App(), "Stack", env=Environment(account="111111111111", region="us-west-2"))
-    DeletionProtection(stack, "Protection", db_instance_identifier="accounting", db_instance_arn=ARN)
+    database = CfnDBInstance(stack, "Database")
+    DeletionProtection(stack, "Protection", database=database, database_arn=ARN)
     return Template.from_stack(stack)
 
 
@@ -45,7 +47,7 @@ def test_it_is_undone_only_when_the_first_creation_is(template: Template) -> Non
     template.has_resource(
         "Custom::DeletionProtection",
         {
-            "Properties": {"DBInstanceIdentifier": "accounting", "ServiceTimeout": "840"},
+            "Properties": {"DBInstanceIdentifier": {"Ref": "Database"}, "ServiceTimeout": "840"},
             "DeletionPolicy": "RetainExceptOnCreate",
             "UpdateReplacePolicy": "Retain",
             "DependsOn": [Match.string_like_regexp("ProtectionPolicy.*")],
@@ -54,12 +56,20 @@ def test_it_is_undone_only_when_the_first_creation_is(template: Template) -> Non
 
 
 def test_the_function_may_change_this_database_and_has_time_to_wait_for_it(template: Template) -> None:
+    own = {"Fn::Join": ["", [{"Ref": "AWS::StackName"}, "/StackDatabaseB0B7A87A"]]}
+    template.has_resource_properties("AWS::RDS::DBInstance", {"Tags": [{"Key": "trainyard:protection", "Value": own}]})
     template.has_resource_properties(
         "AWS::IAM::ManagedPolicy",
         {
             "PolicyDocument": {
                 "Statement": [
                     {"Action": "rds:ModifyDBInstance", "Effect": "Allow", "Resource": ARN},
+                    {
+                        "Action": "rds:ModifyDBInstance",
+                        "Condition": {"StringEquals": {"rds:db-tag/trainyard:protection": own}},
+                        "Effect": "Allow",
+                        "Resource": {"Fn::Join": ["", Match.array_with([":rds:us-west-2:111111111111:db:*"])]},
+                    },
                     Match.object_like({"Action": ["logs:CreateLogStream", "logs:PutLogEvents"]}),
                 ]
             }

@@ -253,12 +253,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         instance = main_resource(database)
         if deletion_protection:
             instance.add_property_deletion_override("DeletionProtection")  # or an update would switch it off again
-            DeletionProtection(
-                self,
-                "DeletionProtection",
-                db_instance_identifier=database.instance_identifier,
-                db_instance_arn=database.instance_arn,
-            )
+            DeletionProtection(self, "DeletionProtection", database=instance, database_arn=database.instance_arn)
         acknowledge(main_resource(database.node.find_child("MonitoringRole")), _MONITORING)
         _acknowledge_secret(secret)
         acknowledge(

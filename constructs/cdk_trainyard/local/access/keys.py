@@ -6,6 +6,7 @@ from typing import Any
 
 from moto.autoscaling.models import autoscaling_backends
 from moto.ec2.models import ec2_backends
+from moto.rds.models import rds_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
 from cdk_trainyard.local.access.call import Call
@@ -94,10 +95,16 @@ def _of_ecs(call: Call, _resource: str) -> Found:
         yield "ecs:cluster", cluster if cluster.startswith("arn:") else arn
 
 
+def _of_rds(call: Call, resource: str) -> Found:
+    for name, value in _tags_of(call, resource).items():
+        yield f"rds:{resource.split(':')[5]}-tag/{name}", value
+
+
 _OF_SERVICES: Mapping[str, Callable[[Call, str], Found]] = {
     "cloudwatch": lambda call, _: _said(call, {"Namespace": "cloudwatch:namespace"}),
     "ec2": _of_ec2,
     "ecs": _of_ecs,
+    "rds": _of_rds,
     "s3": _of_s3,
     "secretsmanager": _of_secrets,
     "sts": lambda call, _: _said(call, {"ExternalId": "sts:ExternalId", "RoleSessionName": "sts:RoleSessionName"}),
@@ -122,6 +129,7 @@ _SOMETIMES = (
     "kms:EncryptionContext",
     "kms:GrantIsForAWSResource",
     "kms:ViaService",
+    "rds:db-tag/",
     "s3:VersionId",
     "s3:delimiter",
     "s3:max-keys",
@@ -168,6 +176,13 @@ def _group_tags(call: Call, name: str) -> list[Mapping[str, Any]]:
     return list(group.tags) if group else []
 
 
+def _database_tags(call: Call, name: str) -> list[Mapping[str, Any]]:
+    kind, _, identifier = name.partition(":")
+    databases = rds_backends[call.account][call.region].databases
+    found = databases.get(identifier) if kind == "db" else None
+    return list(found.get_tags()) if found else []
+
+
 def _secret_tags(call: Call, name: str) -> list[Mapping[str, Any]]:
     secrets = secretsmanager_backends[call.account][call.region].secrets
     found = next((secret for secret in secrets.values() if secret.arn.endswith(name)), None)
@@ -177,5 +192,6 @@ def _secret_tags(call: Call, name: str) -> list[Mapping[str, Any]]:
 _TAGS: Mapping[str, Callable[[Call, str], list[Mapping[str, Any]]]] = {
     "autoscaling": _group_tags,
     "ec2": _ec2_tags,
+    "rds": _database_tags,
     "secretsmanager": _secret_tags,
 }
