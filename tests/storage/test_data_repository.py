@@ -34,6 +34,17 @@ def test_minimal(stack: Stack) -> None:
     )
 
 
+def test_a_link_goes_before_its_bucket_is_emptied(stack: Stack) -> None:
+    """Or FSx would import DELETED of every object, into a file system that is kept."""
+    bucket = TrainingBucket(stack, "Bucket", purpose=BucketPurpose.DATASETS, auto_delete=True).bucket
+    associate(stack, "fs-0123456789abcdef0", [DataRepository(file_system_path="/datasets", bucket=bucket)])
+    template = Template.from_stack(stack)
+    (link,) = template.find_resources("AWS::FSx::DataRepositoryAssociation").values()
+    emptiers = template.find_resources("Custom::S3AutoDeleteObjects")
+    (own,) = [name for name, emptier in emptiers.items() if "AccessLogs" not in name]
+    assert own in link["DependsOn"]
+
+
 def test_everything_set(stack: Stack) -> None:
     bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "data")
     repository = DataRepository(

@@ -7,7 +7,7 @@ from aws_cdk import Annotations, Aws, CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
@@ -43,6 +43,17 @@ _EMPTIER_REASONS = {
     "CKV_AWS_117": "empties buckets over TLS; reaches nothing in the VPC",
     "W3005": "CDK writes the order beside the reference; both are right",
 }
+
+
+def goes_before_emptying(construct: IConstruct, bucket: s3.IBucket) -> None:
+    """Let a construct be deleted before a bucket is emptied that goes with all it holds.
+
+    Args:
+        construct: What the emptying would reach, too.
+        bucket: The bucket.
+    """
+    if emptier := bucket.node.try_find_child("AutoDeleteObjectsCustomResource"):
+        construct.node.add_dependency(emptier)
 
 
 class TrainingBucket(Construct):
@@ -166,8 +177,7 @@ class TrainingBucket(Construct):
                 f"let logging.s3.amazonaws.com put objects under {prefix}, or nothing is logged",
             )
         # emptying this bucket is logged too: the log is emptied after it, and made before it
-        if emptier := access_logs.node.try_find_child("AutoDeleteObjectsCustomResource"):
-            self.bucket.node.add_dependency(emptier)
+        goes_before_emptying(self.bucket, access_logs)
 
     def _acknowledge(self) -> None:
         of_logs = _LOG_REASONS if self.purpose is BucketPurpose.ACCESS_LOGS else {}

@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, made_here
+from cdk_trainyard.storage.buckets import goes_before_emptying
 from cdk_trainyard.storage.spec import DataRepository
 
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
@@ -38,7 +39,7 @@ def associate(
 
 def _association(scope: Construct, file_system_id: str, repository: DataRepository) -> fsx.CfnDataRepositoryAssociation:
     imported, exported = list(repository.import_events), list(repository.export_events)
-    return fsx.CfnDataRepositoryAssociation(
+    association = fsx.CfnDataRepositoryAssociation(
         scope,
         ":".join(repository.segments) or "Root",
         file_system_id=file_system_id,
@@ -55,6 +56,8 @@ def _association(scope: Construct, file_system_id: str, repository: DataReposito
             else None,
         ),
     )
+    goes_before_emptying(association, repository.bucket)  # or its files would be deleted in the file system, too
+    return association
 
 
 def _keys(repositories: Sequence[DataRepository]) -> list[kms.IKey]:
