@@ -11,6 +11,7 @@ from cdk_trainyard.cli.contract import ask
 from cdk_trainyard.cli.plan.command import planned
 from cdk_trainyard.cli.plan.resources import plan_resources
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
+from cdk_trainyard.cli.plan.running import with_running
 from tests.support import ROOT
 
 FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
@@ -114,6 +115,59 @@ def test_another_target_group_serves_nobody_at_first() -> None:
     (row,) = plan_resources(old, new)
     assert row.effect is Effect.REPLACED
     assert row.remedy.startswith("the load balancer forwards to an empty one, and answers 503, until targets")
+
+
+def tagged(**tags: str) -> dict[str, Any]:
+    properties = {"Tags": [{"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()]}
+    return {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": properties}
+
+
+def database(port: int) -> dict[str, Any]:
+    return {"Type": "AWS::RDS::DBInstance", "Properties": {"Port": port}}
+
+
+PLACES = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}
+SPREAD = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "spread"}}
+LAUNCH = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"Placement": {"GroupName": {"Ref": "X"}}}}
+ANYWHERE = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {}}
+SLURM = {"Type": "Custom::PclusterCluster"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect", "says"),
+    [
+        pytest.param(
+            {"X": tagged(**{"trainyard:fleet": "a"})}, {"X": tagged(**{"trainyard:fleet": "b"})},
+            Effect.DRAIN, "nodes that run keep their former tags, and new ones, which find", id="a fleet's name",
+        ),
+        pytest.param(
+            {"X": tagged(team="a")}, {"X": tagged(team="b")},
+            Effect.FREE, "nodes that run keep their former tags", id="other tags",
+        ),
+        pytest.param(
+            {"X": PLACES, "L": LAUNCH}, {"L": ANYWHERE},
+            Effect.DRAIN, "EC2 deletes no placement group that instances stand in", id="nodes go anywhere",
+        ),
+        pytest.param(
+            {"X": PLACES, "L": LAUNCH}, {"X": SPREAD, "L": LAUNCH},
+            Effect.REPLACED, "EC2 deletes no placement group that instances stand in", id="another placement",
+        ),
+        pytest.param({"X": PLACES, "L": LAUNCH}, {}, Effect.FREE, "", id="a placement group goes with its nodes"),
+        pytest.param(
+            {"X": database(1)}, {"X": database(2)},
+            Effect.FREE, "the database restarts, and its stack is updated before", id="a port",
+        ),
+        pytest.param(
+            {"X": database(1), "C": SLURM}, {"X": database(2), "C": SLURM},
+            Effect.STOP, "former port: stop the compute fleet first", id="a port that ParallelCluster has",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_change_means_to_what_runs(old: dict[str, Any], new: dict[str, Any], effect: Effect, says: str) -> None:
+    before, after = {"S": {"Resources": old}}, {"S": {"Resources": new}}
+    (row,) = (row for row in with_running(plan_resources(before, after), before, after) if row.where == "S/X")
+    assert (row.effect, bool(row.remedy)) == (effect, bool(says))
+    assert says in row.remedy
 
 
 @pytest.mark.parametrize(

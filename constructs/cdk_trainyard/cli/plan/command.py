@@ -55,12 +55,14 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
     from cdk_trainyard.cli.assemblies import load
     from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
     from cdk_trainyard.cli.plan.resources import plan_resources
+    from cdk_trainyard.cli.plan.running import with_running
     from cdk_trainyard.cli.plan.stacks import plan_stacks
 
     with scratch_folder() as directory:
         before, after = (load(given, directory / side) for side, given in (("old", old), ("new", new)))
     rows, before, after = plan_stacks(before, after)
-    return [*rows, *plan_clusters(before, after), *plan_resources(before.stacks, after.stacks)]
+    of_resources = with_running(plan_resources(before.stacks, after.stacks), before.stacks, after.stacks)
+    return [*rows, *plan_clusters(before, after), *of_resources]
 
 
 def shown(rows: Sequence[PlanRow]) -> str:

@@ -1,0 +1,116 @@
+"""What changes mean to what runs, where CloudFormation itself makes them without a word.
+
+Sources: botocore 1.44.5, ``rds/2014-10-31``, ModifyDBInstance (another DBPortNumber restarts the database at once),
+``ec2/2016-11-15``, DeletePlacementGroup (its instances must be terminated before) and ``autoscaling/2011-01-01``, Tag
+(PropagateAtLaunch is of new instances); Amazon EC2 Auto Scaling User Guide, "Tag Auto Scaling groups and instances";
+AWS CloudFormation User Guide, "Stack status codes" (what a clean-up cannot delete, the update leaves). Read 2026-11-28.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
+from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.report.replacement import resources
+
+Template = Mapping[str, Any]
+_OWN_TAGS: Final = "trainyard:"
+_PORT: Final = "the database restarts, and its stack is updated before those of its clusters, which look for it at the "
+_STOPPED: Final = f"{_PORT}former port: stop the compute fleet first, or ParallelCluster refuses its own update then"
+_UNREACHED: Final = f"{_PORT}former port until then"
+_MEMBERS: Final = (
+    "nodes that run keep their former tags, and new ones, which find the others by theirs, do not find them: let jobs "
+    "end and scale the fleet to none before, and up again after"
+)
+_KEPT_TAGS: Final = "nodes that run keep their former tags"
+_IN_THE_GROUP: Final = (
+    "EC2 deletes no placement group that instances stand in, and the update leaves it in the account: let jobs end and "
+    "scale to none before, or delete the group when its nodes are gone"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A resource that was there, among those of its stack, and whether it stays; whether there are ParallelClusters."""
+
+    name: str
+    before: Mapping[str, Template]
+    after: Mapping[str, Template]
+    stays: bool
+    has_parallelcluster: bool
+
+    def both(self, key: str) -> tuple[Any, Any]:
+        """Return a property before and after."""
+        one, other = (side[self.name].get("Properties", {}).get(key) for side in (self.before, self.after))
+        return one, other
+
+
+Meaning = tuple[Effect, str]
+"""What a change does to what runs, and what to do about it."""
+
+
+def with_running(
+    rows: Iterable[PlanRow], old: Mapping[str, Template], new: Mapping[str, Template]
+) -> Iterator[PlanRow]:
+    """Yield rows, with what those of them mean to what runs that say nothing else.
+
+    Args:
+        rows: What happens to resources.
+        old: Stack to its template, before.
+        new: Stack to its template, after.
+    """
+    clusters = any(each["Type"] == RESOURCE_TYPE for template in new.values() for each in resources(template).values())
+    for row in rows:
+        stack, _, name = row.where.partition("/")
+        before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
+        rule = _RULES.get(before[name]["Type"]) if name in before and not row.remedy else None
+        stays = name in after and row.effect is Effect.FREE
+        found = rule(_Change(name, before, after, stays, clusters)) if rule else None
+        yield replace(row, effect=max(row.effect, found[0]), remedy=found[1]) if found else row
+
+
+def _database(change: _Change) -> Meaning | None:
+    one, other = change.both("Port") if change.stays else (None, None)
+    if one == other:
+        return None
+    return (Effect.STOP, _STOPPED) if change.has_parallelcluster else (Effect.FREE, _UNREACHED)
+
+
+def _auto_scaling_group(change: _Change) -> Meaning | None:
+    one, other = map(_tags_of_nodes, change.both("Tags") if change.stays else (None, None))
+    changed = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    if any(key.startswith(_OWN_TAGS) for key in changed):
+        return Effect.DRAIN, _MEMBERS
+    return (Effect.FREE, _KEPT_TAGS) if changed else None
+
+
+def _placement_group(change: _Change) -> Meaning | None:
+    """Nodes stand in it whose template or group stays."""
+    is_used = any(_mentions(body, change.name) for name, body in change.before.items() if name in change.after)
+    return (Effect.DRAIN, _IN_THE_GROUP) if is_used and not change.stays else None
+
+
+_RULES: Final[Mapping[str, Callable[[_Change], Meaning | None]]] = {
+    "AWS::AutoScaling::AutoScalingGroup": _auto_scaling_group,
+    "AWS::EC2::PlacementGroup": _placement_group,
+    "AWS::RDS::DBInstance": _database,
+}
+
+
+def _tags_of_nodes(tags: Any) -> dict[str, Any]:
+    return {str(tag["Key"]): tag.get("Value") for tag in tags or () if tag.get("PropagateAtLaunch") in (True, "true")}
+
+
+def _mentions(value: Any, name: str) -> bool:
+    match value:
+        case {"Ref": str(found)}:
+            return found == name
+        case {"Fn::GetAtt": [str(found), *_]}:
+            return found == name
+        case Mapping():
+            return any(_mentions(inner, name) for inner in value.values())
+        case list():
+            return any(_mentions(inner, name) for inner in value)
+        case _:
+            return False
