@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Final
 
-_TIME: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
-_SIZE: Final = {"mb": 1000**2, "gb": 1000**3, "tb": 1000**4, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4}
+TIME: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+SIZE: Final = {"mb": 1000**2, "gb": 1000**3, "tb": 1000**4, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4}
 """Words with which keys end → how many seconds, or bytes, one of them is."""
 _WRITTEN: Final = {"mb": "MB", "gb": "GB", "tb": "TB", "mib": "MiB", "gib": "GiB", "tib": "TiB"}
 
@@ -21,7 +21,7 @@ def in_its_unit(key: str, unit: str, value: object) -> str:
         Nothing where both count alike, GB and GiB included, which many write for each other.
     """
     wanted, said = (name.rpartition("_")[2] for name in (key, unit))
-    measure = next((each for each in (_TIME, _SIZE) if {wanted, said} <= each.keys()), None)
+    measure = next((each for each in (TIME, SIZE) if {wanted, said} <= each.keys()), None)
     if measure is None or wanted[0] == said[0]:
         return ""
     count = value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -10,7 +10,7 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
 from cdk_trainyard.options.signs import after_colon, wide
-from cdk_trainyard.options.units import in_its_unit
+from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
 from cdk_trainyard.problems import At, either
 
 COMMENT: Final = "a comment begins with '#'"
@@ -24,12 +24,10 @@ _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNITS: Final = frozenset(
-    {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
-)
-"""Words of a key that say by what its value is counted, or named."""
-_MEASURES: Final = ({"days", "hours", "minutes", "seconds"}, {"gb", "gib", "mb", "mib", "tib"}, {"iops"})
-"""Those that count, by what they measure."""
+_MEASURES: Final = (TIME.keys(), SIZE.keys(), {"iops"})
+"""Words of a key that say by what its value is counted, by what they measure."""
+_UNITS: Final = frozenset({"arn", "id", "s"}.union(*_MEASURES))
+"""These, and those that say by what a thing is named."""
 _ALIKE: Final = 0.8
 _SHORT: Final = 4
 """Letters of a word in which one that is wrong is more than `_ALIKE` takes."""
