@@ -42,7 +42,7 @@ class Warned:
 
     Attributes:
         at: The section that it is about.
-        slug: What it is acknowledged by: ``@cdk-trainyard/network:no-nat``.
+        slug: What it is acknowledged by: ``@cdk-trainyard/network:docker-bridge``.
         text: What may happen, as whole sentences.
     """
 

@@ -224,6 +224,19 @@ def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Pa
 
 
 @pytest.mark.parametrize(
+    "expr",
+    [
+        'sum(rate(e{job="a",$cluster}[5m])) / sum(rate(r{job="a",$cluster}[5m])) > 0.1',
+        "up{job='x', $cluster, instance=~`y`} == 0",
+        'up{$cluster,job!="a"} unless up{$cluster,job="\\"b"}',
+        'up{$cluster} == 0 # "$cluster" is the matcher',
+    ],
+)
+def test_a_matcher_between_strings_is_in_none(expr: str, write: Callable[[str], Path]) -> None:
+    Deployment.load(changed(write, monitoring={"own_alarms": {"Mine": own(expr)}}))
+
+
+@pytest.mark.parametrize(
     ("sections", "answer"),
     [
         (

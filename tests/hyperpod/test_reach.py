@@ -10,7 +10,7 @@ from aws_cdk.assertions import Annotations, Match
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
 from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, NodeTool, S3Mount, ToolFile
-from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Nat, TrainingNetwork
+from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat, TrainingNetwork
 from tests.hyperpod.parts import REGION, controller, worker
 from tests.parts import existing_network
 
@@ -53,6 +53,14 @@ def test_nat_or_files_of_ones_own_are_enough(stack: Stack) -> None:
 
 def test_with_nat_everything_arrives(stack: Stack) -> None:
     build(stack, NodeSetup(exporters=Exporters()), nat=Nat.ONE)
+
+
+def test_missing_endpoints_are_a_warning(stack: Stack) -> None:
+    some = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in {Endpoint.STS, Endpoint.SAGEMAKER_API}]
+    network = TrainingNetwork(stack, "Network", zone=f"{REGION}a", nat=Nat.NONE, interface_endpoints=some)
+    build(stack, NodeSetup(), network=network)
+    text = "HyperPod nodes use sagemaker.api, sts too .HYPERPOD_ENDPOINTS., and containers ecr.api, ecr.dkr .*:no-nat"
+    assert len(Annotations.from_stack(stack).find_warning("/Stack/Cluster", Match.string_like_regexp(text))) == 1
 
 
 def test_of_another_network_nobody_knows(stack: Stack) -> None:

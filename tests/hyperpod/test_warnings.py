@@ -269,6 +269,7 @@ def test_the_ids_are_api() -> None:
         "job-hooks-left-out",
         "node-setup-unheeded",
         "unknown-neuron-packages",
+        "no-nat",
         "packages-out-of-reach",
         "unlisted-region",
         "batches-on-slurm",

@@ -249,18 +249,6 @@ def test_without_nat_public_zones_are_public_still() -> None:
     assert default_routes(stack) == {}
 
 
-def test_without_nat_missing_endpoints_are_warned_about() -> None:
-    stack = new_stack()
-    new_network(stack, nat=Nat.NONE, interface_endpoints=[Endpoint.LOGS, Endpoint.SSM], **SMALL)
-    assert warnings(stack) == [
-        (
-            "without NAT the nodes reach S3 and 'interface_endpoints' alone; HyperPod nodes use ec2messages, "
-            "sagemaker.api, ssmmessages, sts too (HYPERPOD_ENDPOINTS), and containers ecr.api, ecr.dkr "
-            "[ack: @cdk-trainyard/network:no-nat]"
-        )
-    ]
-
-
 # ---------------------------------------------------------------- the way out
 @pytest.mark.parametrize(
     ("changes", "waited_for"),

@@ -39,7 +39,7 @@ from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.names import Naming, named
-from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
+from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup, TrainingNetwork
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
 from cdk_trainyard.surroundings import surroundings
@@ -180,6 +180,7 @@ class EfaFleet(FleetBase):
             accelerator_cidr=network.accelerator_cidr,
             endpoint_addresses=network.endpoint_addresses,
             has_nat=network.has_nat,
+            endpoints=network.interface_endpoints if isinstance(network, TrainingNetwork) else (),
             mounts=[mount.facts for mount in mounts],
             placement_group=placement_group is not None,
             extra_security_groups=len(extra_security_groups),

@@ -1,6 +1,6 @@
 """What is around a fleet, as plain facts: constructs and deployment files say the same of it. No CDK."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from cdk_trainyard.lifecycle.spec import Exporters
@@ -20,6 +20,7 @@ class FleetSurroundings:
         accelerator_cidr: Its block. None: not known.
         endpoint_addresses: How many of its addresses interface endpoints take, as far as it is known.
         has_nat: Whether the nodes reach the internet.
+        endpoints: Services that they have endpoints of without, as far as they are known.
         mounts: File systems that they mount.
         masters: How many masters are made beside them, as far as it is known.
         placement_group: Whether a placement group is given.
@@ -35,6 +36,7 @@ class FleetSurroundings:
     accelerator_cidr: str | None = None
     endpoint_addresses: int = 0
     has_nat: bool = True
+    endpoints: Collection[str] = ()
     mounts: Sequence[MountFacts] = ()
     masters: int = 0
     placement_group: bool = False

@@ -13,12 +13,22 @@ from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
+from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.quotas import Quota
 from cdk_trainyard.storage.mount_facts import hidden_home
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
 
 Warnings = Iterator[str]
+_ENDPOINTS: Final = (
+    Endpoint.AUTOSCALING,
+    Endpoint.EC2,
+    Endpoint.EC2_MESSAGES,
+    Endpoint.LOGS,
+    Endpoint.SSM,
+    Endpoint.SSM_MESSAGES,
+)
+"""What the set-up of nodes and Session Manager ask."""
 _MOVING: Final = re.compile("^/aws/service/.*(latest|current|recommended)")
 """What AWS's parameters are called that hold another AMI from time to time."""
 
@@ -69,10 +79,11 @@ def few_addresses(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
 
 def no_route_to_internet(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     """Without NAT the nodes need endpoints of what their set-up asks."""
-    if not around.has_nat:
+    missing = [each for each in _ENDPOINTS if each not in around.endpoints]
+    if not around.has_nat and missing:
         yield (
-            "without NAT the nodes reach only services with an endpoint: their set-up asks S3, EC2, Auto Scaling, "
-            "CloudWatch Logs and Systems Manager (ssm, ssmmessages, ec2messages)"
+            "without NAT the nodes reach only services with an endpoint: their set-up asks S3, and "
+            f"{', '.join(missing)}, too; they need 'interface_endpoints' of the network"
         )
 
 
@@ -168,7 +179,7 @@ def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
         return
     facts = image_facts(name)
     if facts is not None:
-        yield from judge_lustre(facts, "'image'").unknown
+        yield from judge_lustre(facts, "'image'", dlami_names()).unknown
     elif name in dlami_names():
         yield (
             f"no source says which kernel {name!r} has, so whether FSx publishes a Lustre client for it is seen when a "

@@ -11,6 +11,7 @@ from cdk_trainyard.hyperpod.rules_versions import judge_neuron
 from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint
 from cdk_trainyard.reach import Route
 from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
@@ -124,6 +125,17 @@ def unknown_neuron_packages(cluster: ResolvedCluster) -> Warnings:
     yield from judge_neuron(cluster).unknown
 
 
+def no_nat(cluster: ResolvedCluster) -> Warnings:
+    """Without NAT, endpoints that nodes need and the network lacks; no list of AWS's is known."""
+    place = cluster.facts.place
+    missing = [each for each in HYPERPOD_ENDPOINTS if place is not None and each not in place.interfaces]
+    if place is not None and place.route is Route.NONE and missing:
+        yield (
+            "without NAT the nodes reach S3 and 'interface_endpoints' of the network alone; HyperPod nodes use "
+            f"{', '.join(missing)} too (HYPERPOD_ENDPOINTS), and containers {Endpoint.ECR_API}, {Endpoint.ECR_DKR}"
+        )
+
+
 def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
     """What HyperPod's image has, and another image may lack: then nodes without NAT cannot install it."""
     setup, place = cluster.spec.node_setup, cluster.facts.place
@@ -182,6 +194,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "job-hooks-left-out": job_hooks_left_out,
     "node-setup-unheeded": node_setup_unheeded,
     "unknown-neuron-packages": unknown_neuron_packages,
+    "no-nat": no_nat,
     "packages-out-of-reach": packages_out_of_reach,
     "unlisted-region": unlisted_region,
     "batches-on-slurm": batches_on_slurm,

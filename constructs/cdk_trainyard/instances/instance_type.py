@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
-from cdk_trainyard.instances.zones import decode_zones, is_one_place, zone_ids
+from cdk_trainyard.instances.zones import decode_zones, is_one_place
 from cdk_trainyard.problems import Flaw, shown
 
 _PATH = "InstanceType"
@@ -188,7 +188,7 @@ class InstanceType:
             region: The Region.
             zones: The zones; Availability Zones by name are not looked at, since names differ between accounts.
         """
-        if not self.zones or not zone_ids(region):
+        if not self.zones or region not in {*_regions_with_offers(), *self.zones}:
             return None
         offered = self.offered_in(region)
         without = [zone for zone in zones if is_one_place(zone) and zone not in offered] if offered else [region]
@@ -199,6 +199,13 @@ class InstanceType:
             f"{self.name} is not known to be offered in {', '.join(without)}, only in "
             f"{_nearest(region, elsewhere)} (data of {catalogue_date()}); check before you deploy"
         )
+
+
+@cache
+def _regions_with_offers() -> frozenset[str]:
+    """Return the Regions of which it is known what is offered: of other partitions and new Regions nothing is."""
+    offers = map(decode_zones, load("instances", "zones")["sets"].values())
+    return frozenset(region for each in offers for region, zones in each.items() if zones)
 
 
 def _nearest(region: str, places: Sequence[str]) -> str:

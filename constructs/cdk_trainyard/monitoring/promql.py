@@ -11,6 +11,7 @@ from pathlib import Path
 from cdk_trainyard.json_value import JsonValue
 
 _PROGRAM = "promtool"
+_CLUSTER = "$cluster"
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _APART = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`|#[^\n]*""")
 """Strings and comments (Prometheus, "Querying basics": string literals, comments)."""
@@ -22,7 +23,8 @@ _OVER_SAMPLES = re.compile(
 )
 """Functions that answer for two samples or more, of metrics of the cluster (Prometheus, "Query functions")."""
 _ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
-_NO_MATCHER = re.compile(r"""(?:\w+\s*[=!]~?=?\s*)?(["'`])[^"'`]*\$cluster[^"'`]*\1|\w+\s*[=!]~?=?\s*\$cluster""")
+_LABEL = re.compile(r"\w+\s*(?:=~?|!=|!~)\s*$")
+"""A label with its operator, after which its value stands (Prometheus, "Querying basics": label matchers)."""
 _NAMED = re.compile(r"""\bcluster\s*=~?\s*["'`]([^"'`]*)""")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
@@ -93,8 +95,18 @@ def taken_for_a_value(expr: str) -> str | None:
     Args:
         expr: PromQL.
     """
-    found = _NO_MATCHER.search(expr)
-    return found and found[0]
+    literals = [each for each in _APART.finditer(expr) if not each[0].startswith("#")]
+    places = [(each.start(), each[0]) for each in literals if _CLUSTER in each[0]]
+    bare = _APART.sub(lambda literal: " " * len(literal[0]), expr)
+    places += [
+        (each.start(), each[0])
+        for each in re.finditer(re.escape(_CLUSTER), bare)
+        if _LABEL.search(bare[: each.start()])
+    ]
+    for start, value in places:
+        label = _LABEL.search(bare[:start])
+        return f"{label[0] if label else ''}{value}"
+    return None
 
 
 def asked_of_cluster(expr: str) -> Sequence[str]:

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from cdk_trainyard.network.rules import is_local, parse_cidr
-from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, NetworkSpec
+from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.tokens import dummy
 
 Warnings = Iterator[str]
@@ -36,19 +36,8 @@ def nat_in_local_zone(spec: NetworkSpec) -> Warnings:
         )
 
 
-def no_nat(spec: NetworkSpec) -> Warnings:
-    """Without NAT, endpoints that HyperPod needs and the network lacks."""
-    missing = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in spec.interface_endpoints]
-    if not spec.has_nat and missing:
-        yield (
-            "without NAT the nodes reach S3 and 'interface_endpoints' alone; HyperPod nodes use "
-            f"{', '.join(missing)} too (HYPERPOD_ENDPOINTS), and containers {Endpoint.ECR_API}, {Endpoint.ECR_DKR}"
-        )
-
-
 WARNINGS: Final[dict[str, Callable[[NetworkSpec], Warnings]]] = {
     "docker-bridge": docker_bridge,
     "nat-in-local-zone": nat_in_local_zone,
-    "no-nat": no_nat,
 }
 """Every warning by its id, which is API."""

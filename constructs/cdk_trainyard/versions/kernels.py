@@ -1,6 +1,6 @@
 """What is built for a kernel: the EFA driver, NVIDIA's driver, the Lustre client."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from cdk_trainyard.versions.images import ImageFacts, system_words
 from cdk_trainyard.versions.judgement import Judgement
@@ -90,12 +90,13 @@ def judge_nvidia(branch: str, image: ImageFacts, families: Sequence[str]) -> Jud
     return Judgement(tuple(refused), (said,))
 
 
-def judge_lustre(image: ImageFacts, keyword: str = "'base'") -> Judgement:
+def judge_lustre(image: ImageFacts, keyword: str = "'base'", among: Collection[str] | None = None) -> Judgement:
     """Judge whether FSx publishes a Lustre client for a kernel.
 
     Args:
         image: The image with the kernel.
         keyword: What the user wrote it under, quoted.
+        among: Images that can stand there. Default - any.
     """
     kernel = image.kernel
     listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
@@ -111,7 +112,7 @@ def judge_lustre(image: ImageFacts, keyword: str = "'base'") -> Judgement:
         )
     said = (
         f"must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
-        f"{system}; use {_bases(image)}"
+        f"{system}; use {_bases(image, among)}"
     )
     return _against(image, keyword, said)
 
@@ -152,16 +153,18 @@ def _installer_for(rule: Row, kernel: str) -> str:
     return f"{fitting[0]['installer']} or later" if fitting else "a later one"
 
 
-def _bases(image: ImageFacts) -> str:
+def _bases(image: ImageFacts, among: Collection[str] | None) -> str:
     """Name the images like one, which do not move, whose kernel has a client."""
     like = [row for row in rows("images") if not row["moving"] and row["system"] == image.system and "kernel" in row]
     listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
     names = [
         row["image"]
         for row in like
-        if image.architecture in {None, row["architecture"]} and any(_within(row["kernel"], one) for one in listed)
+        if image.architecture in {None, row["architecture"]}
+        and (among is None or row["image"] in among)
+        and any(_within(row["kernel"], one) for one in listed)
     ]
-    return " or ".join(names) or "another base"
+    return " or ".join(names) or ("another base" if among is None else "another image")
 
 
 def _against(image: ImageFacts, subject: str, said: str) -> Judgement:

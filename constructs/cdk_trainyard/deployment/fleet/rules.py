@@ -85,6 +85,7 @@ def _surroundings(deployment: DeploymentSpec) -> FleetSurroundings:
         accelerator_cidr=accelerator_cidr(network, environment.region),
         endpoint_addresses=endpoint_addresses(network),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
+        endpoints=network.interface_endpoints if isinstance(network, NetworkSpec) else (),
         mounts=list(_mounts(deployment).values()),
         masters=int(isinstance(deployment.cluster.master, MasterSpec)),
         scrape_seconds=scrape_seconds(deployment.monitoring),

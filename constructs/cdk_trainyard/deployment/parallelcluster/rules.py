@@ -187,6 +187,7 @@ def place_of(network: object, region: str | None) -> Place:
         gives_addresses=None if new is None else False,
         zones=dict(_zones(network, region)),
         blocks=dict(_blocks(network, region)),
+        endpoints=() if new is None or unresolved(new.interface_endpoints) else new.interface_endpoints,
         endpoint_addresses=endpoint_addresses(network),
     )
 
