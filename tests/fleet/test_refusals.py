@@ -1,7 +1,7 @@
 """What constructs refuse and warn of: the rules are asked with what is around a fleet, and Tokens pass."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import NodeImage, TrainingImage, rules
 from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass
-from cdk_trainyard.network import Endpoint, PlacementGroup, TrainingNetwork
+from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat, PlacementGroup, TrainingNetwork
 from cdk_trainyard.storage import Mount
 from tests.fleet.parts import GPU_IMAGE, existing_lustre, new_fleet, new_master, new_stack, shared_group, warnings
 from tests.parts import existing_network
@@ -222,6 +222,23 @@ def test_warns_of_a_kernel_of_which_no_source_says_that_it_has_a_lustre_client(n
     new_fleet(stack, mounts=[Mount(file_system=existing_lustre(stack))], image=NodeImage(dlami=name))
     said = [text for text in warnings(stack) if "unknown-versions" in text]
     assert [words in text for text in said] == [True] * bool(words)
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "missing"),
+    [
+        ((), "autoscaling, ec2, ec2messages, logs, ssm, ssmmessages"),
+        ((Endpoint.AUTOSCALING, Endpoint.EC2, *HYPERPOD_ENDPOINTS), ""),
+        (HYPERPOD_ENDPOINTS, "autoscaling, ec2"),
+    ],
+)
+def test_warns_of_endpoints_that_are_missing_without_nat(endpoints: Sequence[Endpoint], missing: str) -> None:
+    stack = new_stack()
+    zone = existing_network(stack).zone
+    network = TrainingNetwork(stack, "Closed", zone=zone, nat=Nat.NONE, interface_endpoints=endpoints)
+    new_fleet(stack, network=network)
+    said = [text for text in warnings(stack) if "fleet:no-way-out" in text]
+    assert [f"asks S3, and {missing}, too" in text for text in said] == [True] * bool(missing)
 
 
 def test_does_not_warn_of_kernels_without_lustre() -> None:

@@ -99,6 +99,11 @@ def test_a_kernel_without_a_lustre_client_is_refused() -> None:
     assert said.endswith("use ubuntu-24.04")
 
 
+def test_what_is_used_instead_can_stand_there() -> None:
+    (said,) = judge_lustre(image(NEWER), among=[NEWER]).refused
+    assert said.endswith("use another image")
+
+
 def test_a_kernel_that_fsx_does_not_list_is_a_doubt() -> None:
     (said,) = build(replace(image(PINNED), kernel="6.8.0-1063-aws")).unknown
     assert "6.8.0-1024 to 6.8.0-1033" in said
