@@ -227,6 +227,68 @@ def test_a_stack_beside_makes_no_second_parallelcluster_of_a_name(tmp_path: Path
     assert [(row.where, row.effect) for row in rows] == [("Stack", Effect.BESIDE), ("Stack/Cluster", effect)]
 
 
+def two(folder: Path, *, stays: bool = True, network: str = "a", uses: bool = True) -> Path:
+    """Write an app of a network and of a service that is in it."""
+    uses_it = {"Subnets": [{"Fn::ImportValue": "subnet"}]} if uses else {}
+    templates = {
+        "Network": {
+            "Resources": {"Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": network}}},
+            "Outputs": {"Subnet": {"Value": {"Ref": "Subnet"}, "Export": {"Name": "subnet"}}} if network else {},
+        },
+        "Serving": {
+            "Resources": {"Door": {"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer", "Properties": uses_it}}
+        },
+    }
+    folder.mkdir()
+    artifacts = {}
+    for name in templates if stays else ["Network"]:
+        file = f"{name}.template.json"
+        (folder / file).write_text(json.dumps(templates[name]))
+        artifacts[name] = {"type": "aws:cloudformation:stack", "properties": {"templateFile": file, "stackName": name}}
+    (folder / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+    return folder
+
+
+DESTROY = "run 'trainyard destroy OLD Serving' first"
+
+
+@pytest.mark.parametrize(
+    ("change", "more"),
+    [
+        ({}, []),
+        ({"network": ""}, [("Network/Subnet", Effect.REPLACED, ""), ("Network", Effect.REFUSED, DESTROY)]),
+    ],
+)
+def test_a_stack_that_is_in_the_old_file_alone_stays(tmp_path: Path, change: Any, more: list[Any]) -> None:
+    """What it uses can neither go nor change, and nothing of it does."""
+    rows = planned(two(tmp_path / "old"), two(tmp_path / "new", stays=False, **change))
+    assert [(row.where, row.effect) for row in rows] == [
+        ("Serving", Effect.STAYS),
+        *((where, effect) for where, effect, _ in more),
+    ]
+    assert rows[0].remedy.endswith(DESTROY)
+    assert all(row.remedy.endswith(says) for row, (_, _, says) in zip(rows[1:], more, strict=True))
+
+
+@pytest.mark.parametrize(("data", "code"), [("old", 3), ("new", 1)])
+def test_without_parallelclusters_program_all_else_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], data: str, code: int
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(ask, "project_folder", lambda: tmp_path)
+
+    def with_cluster(folder: str, name: str, nodes: int) -> str:
+        properties = {"ClusterName": "x", "ClusterConfiguration": {"Nodes": nodes}}
+        cluster = {"Type": "Custom::PclusterCluster", "Properties": properties}
+        return str(assembly(tmp_path / folder, Cluster=cluster, Data=bucket(name)))
+
+    old, new = with_cluster("old", "old", 1), with_cluster("new", data, 2)
+    assert main(["plan", old, new]) == code
+    said = capsys.readouterr().out
+    assert ("not compared" in said, "'trainyard contract --install'" in said) == (True, True)
+    assert main(["plan", old, old]) == 0
+
+
 def group(name: Any, count: Any = 2, kind: str = "ml.c5.large", **others: Any) -> dict[str, Any]:
     return {"InstanceGroupName": name, "InstanceCount": count, "InstanceType": kind, **others}
 

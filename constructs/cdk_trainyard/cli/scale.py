@@ -9,7 +9,7 @@ from tempfile import NamedTemporaryFile
 import click
 
 from cdk_trainyard.cli._deployed import Opened, opened, tell_refused
-from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._exits import Missing, Wrong
 from cdk_trainyard.cli._files import FILE, load, said
 from cdk_trainyard.errors import ConfigurationError
 
@@ -49,7 +49,10 @@ def command(file: Path, group: str, count: int, least: int | None, yes: bool, ve
         _warn(opened(file), group, before, count)
         rows = planned(file, candidate)
         click.echo(shown(rows))
-        if max((row.effect for row in rows), default=Effect.FREE) >= Effect.REFUSED:
+        worst = max((row.effect for row in rows), default=Effect.FREE)
+        if worst is Effect.UNKNOWN:
+            raise Missing(f"{file}: it is as it was: nobody can say what the change does to a cluster")
+        if worst >= Effect.REFUSED:
             raise Wrong(f"{file}: it is as it was: the plan refuses the change, or loses what is there")
         if not yes and not click.confirm(
             f"change {group} from {before} to {count} nodes, and deploy {file}?", err=True

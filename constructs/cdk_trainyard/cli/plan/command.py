@@ -7,14 +7,20 @@ storage and everything else (by CloudFormation's provider schemas).
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from cdk_trainyard.cli import MISSING
+from cdk_trainyard.cli._exits import Missing
 from cdk_trainyard.cli._files import FILE
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, ordered, table
+
+if TYPE_CHECKING:
+    from cdk_trainyard.cli.assemblies import Side
 
 
 @click.command("plan")
@@ -25,7 +31,7 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     """Say what a change does to data and clusters.
 
     OLD and NEW are deployment files, or folders that cdk synth wrote. Exit code 1 when data or a cluster would be
-    lost, or when the update would be refused.
+    lost, or when the update would be refused; 3 when a ParallelCluster cannot be compared.
     """
     rows = planned(old, new)
     worst = max((row.effect for row in rows), default=Effect.FREE)
@@ -33,13 +39,18 @@ def command(old: Path, new: Path, as_json: bool) -> int:
         click.echo(json.dumps({"worst": worst.name.lower(), "changes": [*map(_data, ordered(rows))]}, indent=2))
     else:
         click.echo(shown(rows))
-        if worst >= Effect.REFUSED:
-            click.echo(
-                "\ndata or a cluster would be lost"
-                if worst is Effect.LOST
-                else "\nthe update would be refused; nothing would be lost"
-            )
-    return 1 if worst >= Effect.REFUSED else 0
+        if worst >= Effect.UNKNOWN:
+            click.echo(f"\n{_end(worst, {row.effect for row in rows})}")
+    if worst >= Effect.REFUSED:
+        return 1
+    return MISSING if worst is Effect.UNKNOWN else 0
+
+
+def _end(worst: Effect, effects: Collection[Effect]) -> str:
+    if worst is Effect.LOST:
+        return "data or a cluster would be lost"
+    rest = "a cluster was not compared" if Effect.UNKNOWN in effects else "nothing would be lost"
+    return f"the update would be refused; {rest}" if worst is Effect.REFUSED else rest
 
 
 def planned(old: Path, new: Path) -> list[PlanRow]:
@@ -53,7 +64,6 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
         Wrong: One of them is neither, or is refused.
     """
     from cdk_trainyard.cli.assemblies import load
-    from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
     from cdk_trainyard.cli.plan.resources import plan_resources
     from cdk_trainyard.cli.plan.running import with_running
     from cdk_trainyard.cli.plan.stacks import plan_stacks
@@ -62,7 +72,22 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
         before, after = (load(given, directory / side) for side, given in (("old", old), ("new", new)))
     rows, before, after = plan_stacks(before, after)
     of_resources = with_running(plan_resources(before.stacks, after.stacks), before.stacks, after.stacks)
-    return [*rows, *plan_clusters(before, after), *of_resources]
+    whole = {row.where for row in rows}  # stacks of which there is no more to say
+    return [
+        *rows,
+        *_of_clusters(before, after),
+        *(row for row in of_resources if row.where.partition("/")[0] not in whole),
+    ]
+
+
+def _of_clusters(before: "Side", after: "Side") -> list[PlanRow]:
+    """Return what happens to ParallelClusters, or that those that change were not compared."""
+    from cdk_trainyard.cli.plan.parallelclusters import plan_clusters, uncompared
+
+    try:
+        return [*plan_clusters(before, after)]
+    except Missing as error:
+        return [*uncompared(before, after, error.message)]
 
 
 def shown(rows: Sequence[PlanRow]) -> str:

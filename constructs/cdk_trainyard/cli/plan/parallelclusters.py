@@ -38,17 +38,40 @@ def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[Pl
         new: The app after.
         question: Asks ParallelCluster's own environment.
     """
-    before = {(one.stack, one.logical_id): one for one in old.clusters}
-    after = {(one.stack, one.logical_id): one for one in new.clusters}
-    both = [key for key in before if key in after]
-    requests = [{"name": before[key].name, "old": before[key].config, "new": after[key].config} for key in both]
-    answers = question({"plans": requests})["plans"] if requests else []
-    for key, changes in zip(both, answers, strict=True):
-        yield from _changed(before[key], after[key], changes)
+    before, after = _found(old), _found(new)
+    asked = _reconfigured(before, after)
+    requests = [{"name": before[key].name, "old": before[key].config, "new": after[key].config} for key in asked]
+    answers = dict(zip(asked, question({"plans": requests})["plans"] if requests else [], strict=True))
+    for key in (key for key in before if key in after):
+        yield from _changed(before[key], after[key], answers.get(key, []))
     for key in before.keys() - after.keys():
         yield _removed(before[key])
     for key in after.keys() - before.keys():
         yield from plan_added(after[key], {one.name for one in old.clusters})
+
+
+def uncompared(old: Side, new: Side, why: str) -> Iterator[PlanRow]:
+    """Yield what can be said of every ParallelCluster without ParallelCluster's own environment.
+
+    Args:
+        old: The app before.
+        new: The app after.
+        why: Why it cannot be asked.
+    """
+    yield from plan_clusters(old, new, lambda requests: {"plans": [[] for _ in requests["plans"]]})
+    for stack, name in _reconfigured(_found(old), _found(new)):
+        what = "the configuration of the cluster changes, and was not compared"
+        yield PlanRow(where=f"{stack}/{name}", what=what, effect=Effect.UNKNOWN, remedy=why)
+
+
+def _found(side: Side) -> dict[tuple[str, str], Found]:
+    return {(one.stack, one.logical_id): one for one in side.clusters}
+
+
+def _reconfigured(
+    before: Mapping[tuple[str, str], Found], after: Mapping[tuple[str, str], Found]
+) -> list[tuple[str, str]]:
+    return [key for key, one in before.items() if key in after and one.config != after[key].config]
 
 
 def _changed(before: Found, after: Found, changes: list[Mapping[str, Any]]) -> Iterator[PlanRow]:

@@ -5,7 +5,7 @@ guides say beyond that; both are in ``cdk_trainyard.local.resources``. A referen
 change too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -133,11 +133,8 @@ def _replacement(where: str, kind: str, before: Template, keys: list[str]) -> Pl
 def _exports_in_use(
     old: Mapping[str, Template], new: Mapping[str, Template], found: Mapping[tuple[str, str], list[str]]
 ) -> Iterator[PlanRow]:
-    """Yield what a stack would take away from stacks that are updated after it: CloudFormation refuses that."""
-    users: dict[str, list[str]] = {}
-    for stack, template in sorted(old.items()):
-        for name in dict.fromkeys(_imports(template)):
-            users.setdefault(name, []).append(stack)
+    """Yield what a stack would take away from stacks that are updated after it, or stay as they are: it is refused."""
+    users, staying = _users(old), _users(new)
     for stack in sorted(old.keys() & new.keys()):
         before, after = exports(old[stack]), exports(new[stack])
         for name in sorted(before.keys() & users.keys()):
@@ -147,9 +144,28 @@ def _exports_in_use(
                 where=stack,
                 what=f"export {name} {'changes' if name in after else 'is removed'}",
                 effect=Effect.REFUSED,
-                remedy=f"{', '.join(users[name])} uses it until its own update, which comes later; update that first "
-                "without it (cdk deploy --exclusively), or make the new one beside the old one",
+                remedy="; ".join(_freeing(users[name], [] if name in after else staying.get(name, []))),
             )
+
+
+def _freeing(users: Sequence[str], staying: Sequence[str]) -> Iterator[str]:
+    """Yield how an export is freed of those that use it: of those that go on using it, only their end does."""
+    if updated := [user for user in users if user not in staying]:
+        yield (
+            f"{', '.join(updated)} uses it until its own update, which comes later; update that first without it "
+            "(cdk deploy --exclusively), or make the new one beside the old one"
+        )
+    if staying:
+        yield f"{', '.join(staying)} uses it and stays: run 'trainyard destroy OLD {' '.join(staying)}' first"
+
+
+def _users(templates: Mapping[str, Template]) -> dict[str, list[str]]:
+    """Return the stacks that use each export."""
+    users: dict[str, list[str]] = {}
+    for stack, template in sorted(templates.items()):
+        for name in dict.fromkeys(_imports(template)):
+            users.setdefault(name, []).append(stack)
+    return users
 
 
 def _imports(value: Any) -> Iterator[str]:

@@ -15,9 +15,11 @@ class Effect(IntEnum):
     DRAIN = 1
     STOP = 2
     REPLACED = 3
-    BESIDE = 4
-    REFUSED = 5
-    LOST = 6
+    STAYS = 4
+    BESIDE = 5
+    UNKNOWN = 6
+    REFUSED = 7
+    LOST = 8
 
     @property
     def words(self) -> str:
@@ -30,7 +32,9 @@ _WORDS = {
     Effect.DRAIN: "needs drain",
     Effect.STOP: "needs the fleet stopped",
     Effect.REPLACED: "replaced",
+    Effect.STAYS: "stays",
     Effect.BESIDE: "made beside",
+    Effect.UNKNOWN: "not compared",
     Effect.REFUSED: "refused",
     Effect.LOST: "LOST",
 }
