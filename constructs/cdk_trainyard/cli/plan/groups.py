@@ -2,13 +2,16 @@
 
 Sources: Amazon SageMaker AI Developer Guide, "Scaling down a SageMaker HyperPod cluster" (UpdateCluster ends nodes
 until a group has its count, and deletes groups; what is on their own disks goes); SageMaker API reference,
-BatchDeleteClusterNodes (no Slurm controller can be removed), both read 2026-11-28.
+BatchDeleteClusterNodes (no Slurm controller can be removed); Developer Guide, "Updating a cluster with new or updated
+lifecycle scripts" (UpdateCluster runs them on new nodes alone) and "Update the SageMaker HyperPod platform software"
+(UpdateClusterSoftware makes root volumes anew and runs them on the whole group). All read 2026-11-28.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.report.nested import at
 from cdk_trainyard.report.words import counted
 
 GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
@@ -16,6 +19,8 @@ GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 _DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own disks"
 _CONTROLLER = "it is Slurm's controller, with the queue of jobs: leave the group its name and its node"
+_SCRIPTS = "nodes that run keep what they started with; 'trainyard update-image' runs the scripts anew"
+_ANEW = ", and makes the root volume of the controller anew, with Slurm's state: let the queue end, or save it, first"
 _TYPE = "what becomes of its nodes is not certain; a group of another name beside it is"
 
 Group = Mapping[str, Any]
@@ -47,8 +52,11 @@ def _changed(where: str, name: str, old: Group, new: Group) -> PlanRow:
     what = f"group {name}: {', '.join(said)}"
     if one is not None and other is not None and other < one:
         return _ending(where, what, old, one - other)
-    is_other = {"InstanceType", "InstanceRequirements"} & {*keys} and one != 0
-    return PlanRow(where=where, what=what, effect=Effect.FREE, remedy=_TYPE if is_other else "")
+    is_other = {"InstanceType", "InstanceRequirements"} & {*keys}
+    said_of = [_TYPE] if is_other else []
+    if "LifeCycleConfig" in keys:
+        said_of.append(f"{_SCRIPTS}{_ANEW}" if _is_controller(old) else _SCRIPTS)
+    return PlanRow(where=where, what=what, effect=Effect.FREE, remedy="; ".join(said_of) if one != 0 else "")
 
 
 def _ending(where: str, what: str, old: Group, nodes: int | None) -> PlanRow:
@@ -56,14 +64,17 @@ def _ending(where: str, what: str, old: Group, nodes: int | None) -> PlanRow:
     if nodes == 0:
         return PlanRow(where=where, what=what, effect=Effect.FREE)
     ends = "its nodes end, with their jobs" if nodes is None else f"{counted(nodes, 'node')} {_ends(nodes)}"
-    slurm = old.get("SlurmConfig")
-    is_controller = isinstance(slurm, Mapping) and slurm.get("NodeType") == "Controller"
+    is_controller = _is_controller(old)
     return PlanRow(
         where=where,
         what=what,
         effect=Effect.LOST if is_controller else Effect.DRAIN,
         remedy=f"{ends}; {_CONTROLLER if is_controller else _DRAIN}",
     )
+
+
+def _is_controller(group: Group) -> bool:
+    return bool(at(group, "SlurmConfig", "NodeType") == "Controller")
 
 
 def _ends(nodes: int) -> str:
