@@ -11,7 +11,6 @@ from cdk_trainyard.cli.contract import ask
 from cdk_trainyard.cli.plan.command import planned
 from cdk_trainyard.cli.plan.resources import plan_resources
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
-from cdk_trainyard.cli.plan.running import with_running
 from tests.support import ROOT
 
 FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
@@ -115,59 +114,6 @@ def test_another_target_group_serves_nobody_at_first() -> None:
     (row,) = plan_resources(old, new)
     assert row.effect is Effect.REPLACED
     assert row.remedy.startswith("the load balancer forwards to an empty one, and answers 503, until targets")
-
-
-def tagged(**tags: str) -> dict[str, Any]:
-    properties = {"Tags": [{"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()]}
-    return {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": properties}
-
-
-def database(port: int) -> dict[str, Any]:
-    return {"Type": "AWS::RDS::DBInstance", "Properties": {"Port": port}}
-
-
-PLACES = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}
-SPREAD = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "spread"}}
-LAUNCH = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"Placement": {"GroupName": {"Ref": "X"}}}}
-ANYWHERE = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {}}
-SLURM = {"Type": "Custom::PclusterCluster"}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "effect", "says"),
-    [
-        pytest.param(
-            {"X": tagged(**{"trainyard:fleet": "a"})}, {"X": tagged(**{"trainyard:fleet": "b"})},
-            Effect.DRAIN, "nodes that run keep their former tags, and new ones, which find", id="a fleet's name",
-        ),
-        pytest.param(
-            {"X": tagged(team="a")}, {"X": tagged(team="b")},
-            Effect.FREE, "nodes that run keep their former tags", id="other tags",
-        ),
-        pytest.param(
-            {"X": PLACES, "L": LAUNCH}, {"L": ANYWHERE},
-            Effect.DRAIN, "EC2 deletes no placement group that instances stand in", id="nodes go anywhere",
-        ),
-        pytest.param(
-            {"X": PLACES, "L": LAUNCH}, {"X": SPREAD, "L": LAUNCH},
-            Effect.REPLACED, "EC2 deletes no placement group that instances stand in", id="another placement",
-        ),
-        pytest.param({"X": PLACES, "L": LAUNCH}, {}, Effect.FREE, "", id="a placement group goes with its nodes"),
-        pytest.param(
-            {"X": database(1)}, {"X": database(2)},
-            Effect.FREE, "the database restarts, and its stack is updated before", id="a port",
-        ),
-        pytest.param(
-            {"X": database(1), "C": SLURM}, {"X": database(2), "C": SLURM},
-            Effect.STOP, "former port: stop the compute fleet first", id="a port that ParallelCluster has",
-        ),
-    ],
-)  # fmt: skip
-def test_what_a_change_means_to_what_runs(old: dict[str, Any], new: dict[str, Any], effect: Effect, says: str) -> None:
-    before, after = {"S": {"Resources": old}}, {"S": {"Resources": new}}
-    (row,) = (row for row in with_running(plan_resources(before, after), before, after) if row.where == "S/X")
-    assert (row.effect, bool(row.remedy)) == (effect, bool(says))
-    assert says in row.remedy
 
 
 @pytest.mark.parametrize(
@@ -287,93 +233,6 @@ def test_without_parallelclusters_program_all_else_is_told(
     said = capsys.readouterr().out
     assert ("not compared" in said, "'trainyard contract --install'" in said) == (True, True)
     assert main(["plan", old, old]) == 0
-
-
-def group(name: Any, count: Any = 2, kind: str = "ml.c5.large", **others: Any) -> dict[str, Any]:
-    return {"InstanceGroupName": name, "InstanceCount": count, "InstanceType": kind, **others}
-
-
-HEAD = {"SlurmConfig": {"NodeType": "Controller"}}
-KEEP = "it is Slurm's controller, with the queue of jobs: leave the group its name and its node"
-DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own disks"
-
-
-@pytest.mark.parametrize("listed", ["InstanceGroups", "RestrictedInstanceGroups"])
-@pytest.mark.parametrize(
-    ("old", "new", "rows"),
-    [
-        (
-            [group("a")],
-            [group("b")],
-            [
-                ("group a is removed", Effect.DRAIN, f"2 nodes end, with their jobs; {DRAIN}"),
-                ("group b is added", Effect.FREE, ""),
-            ],
-        ),
-        (
-            [group("a", 3)],
-            [group("a", 2)],
-            [("group a: InstanceCount 3 -> 2", Effect.DRAIN, f"1 node ends, with its jobs; {DRAIN}")],
-        ),
-        ([group("a", 2)], [group("a", "4")], [("group a: InstanceCount 2 -> 4", Effect.FREE, "")]),
-        ([group("a", 0), group("b")], [group("b")], [("group a is removed", Effect.FREE, "")]),
-        (
-            [group("a", {"Ref": "Count"})],
-            [group("b", {"Ref": "Count"})],
-            [
-                ("group a is removed", Effect.DRAIN, f"its nodes end, with their jobs; {DRAIN}"),
-                ("group b is added", Effect.FREE, ""),
-            ],
-        ),
-        ([group("a", {"Ref": "Count"})], [group("a", 1)], [("group a: InstanceCount", Effect.FREE, "")]),
-        (
-            [group("head", 1, **HEAD), group("a")],
-            [group("a"), group("main", 1, **HEAD)],
-            [
-                (
-                    "group head is removed",
-                    Effect.LOST,
-                    f"1 node ends, with its jobs; {KEEP}",
-                ),
-                ("group main is added", Effect.FREE, ""),
-            ],
-        ),
-        (
-            [group("a")],
-            [group("a", kind="ml.m5.large")],
-            [
-                (
-                    "group a: InstanceType",
-                    Effect.FREE,
-                    "what becomes of its nodes is not certain; a group of another name beside it is",
-                )
-            ],
-        ),
-        (
-            [group("a", 0)],
-            [group("a", 2, "ml.m5.large")],
-            [("group a: InstanceCount 0 -> 2, InstanceType", Effect.FREE, "")],
-        ),
-    ],
-)
-def test_groups_are_told_by_their_names(listed: str, old: Any, new: Any, rows: list[Any]) -> None:
-    before, after = (
-        {"S": {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": {listed: each}}}}}
-        for each in (old, new)
-    )
-    assert [(row.what, row.effect, row.remedy) for row in plan_resources(before, after)] == rows
-
-
-def test_what_is_no_group_of_a_name_is_told_as_a_property() -> None:
-    old, new = (
-        {"S": {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": {**each, "NodeRecovery": count}}}}}
-        for each, count in (
-            ({"InstanceGroups": [group("a"), group("b")]}, "None"),
-            ({"InstanceGroups": [group("b"), group("a")]}, "Automatic"),
-        )
-    )
-    (row,) = plan_resources(old, new)
-    assert (row.what, row.effect) == ("AWS::SageMaker::Cluster InstanceGroups, NodeRecovery", Effect.FREE)
 
 
 def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:

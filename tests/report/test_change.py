@@ -122,7 +122,7 @@ def test_what_refers_to_a_replaced_one_is_judged_too(assembly: Any) -> None:
         ("S/Subnet", "replaced"),
         ("S/Vpc", "replaced"),
     ]
-    assert rows[0]["what"] == "SubnetIds: what it refers to is replaced"
+    assert rows[0]["what"] == "SubnetIds: what it refers to is another one"
 
 
 def test_what_only_may_be_replaced_is_said_so(assembly: Any) -> None:

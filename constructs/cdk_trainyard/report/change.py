@@ -147,7 +147,7 @@ def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
     if keys:
         named = {path.split(".")[0] for path, _, _ in changes}
         behind = [key for key in keys if key not in named]
-        refers = [f"{joined(behind)}: what it refers to is replaced"] if behind else []
+        refers = [f"{joined(behind)}: what it refers to is another one"] if behind else []
         return _replacement(one, other, keys, "; ".join([*refers, *([_said(changes)] if changes else [])]))
     attributes = [*differences(_attributes(one), _attributes(other))]
     if not changes and not attributes:
@@ -175,7 +175,10 @@ _UPDATES: Final = {
         "",
         "instances that run stay as they are, unless an UpdatePolicy replaces them",
     ),
-    "AWS::EC2::LaunchTemplate": ("", "a new version; instances that run keep the old one"),
+    "AWS::EC2::LaunchTemplate": (
+        "",
+        "a new version; instances that run keep the old one, unless an UpdatePolicy replaces them",
+    ),
     "AWS::FSx::FileSystem": (
         "StorageCapacity",
         "it grows in place: clients may wait a few minutes, and it grows again after six hours at the earliest",

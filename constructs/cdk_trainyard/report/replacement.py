@@ -1,6 +1,6 @@
 """Which resources CloudFormation replaces when templates change, and what follows from that for what refers to them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.data_files import load
@@ -9,6 +9,7 @@ from cdk_trainyard.report.nested import at
 Template = Mapping[str, Any]
 Replacing = Callable[[str, Template, Any], list[str]]
 """From a type, its properties before and after, to those that replace the resource."""
+_LAUNCH_TEMPLATE, _DATA, _VERSION = "AWS::EC2::LaunchTemplate", "LaunchTemplateData", "LatestVersionNumber"
 _FSX = "AWS::FSx::FileSystem"
 _ALSO = {
     _FSX: (
@@ -50,11 +51,14 @@ def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
 
 MEANWHILE = {
     "AWS::ElasticLoadBalancingV2::TargetGroup": "the load balancer forwards to an empty one, and answers 503, until "
-    "targets are registered there and healthy: as long as new tasks take to start"
+    "targets are registered there and healthy: as long as new tasks take to start",
+    "AWS::EC2::Instance": "the former instance is terminated, with its jobs and all that its root volume holds: let "
+    "jobs end, and save what is to stay",
 }
 """What the replacement of a type costs while it lasts. Sources: AWS CloudFormation User Guide, "Update behaviors of
 stack resources" (what refers to it is changed to the new one); User Guide for Application Load Balancers, "Troubleshoot
-your Application Load Balancers", HTTP 503 (read 2026-11-28)."""
+your Application Load Balancers", HTTP 503; Amazon EC2 User Guide, "Preserve data when an instance is terminated" (the
+root volume goes by default). Read 2026-11-28."""
 
 
 def stays(body: Template) -> str:
@@ -100,6 +104,8 @@ def replaced(
 ) -> dict[tuple[str, str], list[str]]:
     """Return what is replaced, and by which properties: round by round, until no reference changes any more.
 
+    A launch template whose data changes has another version without being replaced: ``NAME.LatestVersionNumber``.
+
     Args:
         old: Stack to its template, before.
         new: Stack to its template, after.
@@ -109,20 +115,34 @@ def replaced(
     found: dict[tuple[str, str], list[str]] = {}
     while True:
         more = {
-            (stack, name): keys
+            (stack, called): keys
             for stack, template in new.items()
             for name, after in resources(template).items()
-            if (before := resources(old.get(stack, {})).get(name)) is not None
-            and before["Type"] == after["Type"]
-            and (keys := _keys(before, marked(after.get("Properties", {}), stack, found, exported), replaces))
+            if (before := resources(old.get(stack, {})).get(name)) is not None and before["Type"] == after["Type"]
+            for called, keys in _kept(
+                name, before, marked(after.get("Properties", {}), stack, found, exported), replaces
+            )
         }
         if more == found:
             return found
         found = more
 
 
-def _keys(before: Template, after: Any, replaces: Replacing) -> list[str]:
-    return replaces(before["Type"], before.get("Properties", {}), after)
+def _kept(name: str, before: Template, after: Any, replaces: Replacing) -> Iterator[tuple[str, list[str]]]:
+    """Yield what changes for those who refer to a resource that is there before and after, and by which properties."""
+    if keys := replaces(before["Type"], before.get("Properties", {}), after):
+        yield name, keys
+    if before["Type"] == _LAUNCH_TEMPLATE and at(before, "Properties", _DATA) != at(after, _DATA):
+        yield f"{name}.{_VERSION}", [_DATA]
+
+
+def newer_versions(found: Mapping[tuple[str, str], list[str]]) -> dict[tuple[str, str], list[str]]:
+    """Return of what is replaced the versions of launch templates alone.
+
+    Args:
+        found: What is replaced.
+    """
+    return {key: keys for key, keys in found.items() if key[1].endswith(f".{_VERSION}")}
 
 
 def marked(
@@ -138,6 +158,8 @@ def marked(
     """
     match value:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]} if (stack, name) in found:
+            return {"replaced": value}
+        case {"Fn::GetAtt": [str(name), str(attribute)]} if (stack, f"{name}.{attribute}") in found:
             return {"replaced": value}
         case {"Fn::ImportValue": str(name)} if name in exported:
             owner, inner = exported[name]

@@ -19,7 +19,7 @@ from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
-from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, replaced, resources, stays
+from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
@@ -82,7 +82,8 @@ def _rows(
     elif keys := found.get((stack, name)):
         yield _replacement(where, kind, before, keys)
     else:
-        yield from _in_place(where, kind, before.get("Properties", {}), after.get("Properties", {}))
+        properties = marked(after.get("Properties", {}), stack, newer_versions(found), {})
+        yield from _in_place(where, kind, before.get("Properties", {}), properties)
 
 
 def _in_place(where: str, kind: str, before: Template, after: Template) -> Iterator[PlanRow]:
@@ -92,7 +93,8 @@ def _in_place(where: str, kind: str, before: Template, after: Template) -> Itera
     if not changed:
         return
     effect, remedy = _changing(kind, before, after)
-    yield PlanRow(where=where, what=f"{kind} {', '.join(changed)}", effect=effect, remedy=remedy)
+    what = f"{kind} {', '.join(changed)}"
+    yield PlanRow(where=where, what=what, effect=effect, remedy=remedy, properties=frozenset(changed))
 
 
 def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str]:

@@ -49,12 +49,14 @@ class PlanRow:
         what: What changes.
         effect: What that does.
         remedy: What to know or to do instead.
+        properties: The properties that change in place.
     """
 
     where: str
     what: str
     effect: Effect
     remedy: str = ""
+    properties: frozenset[str] = frozenset()
 
 
 def ordered(rows: Iterable[PlanRow]) -> list[PlanRow]:

@@ -3,7 +3,8 @@
 Sources: botocore 1.44.5, ``rds/2014-10-31``, ModifyDBInstance (another DBPortNumber restarts the database at once),
 ``ec2/2016-11-15``, DeletePlacementGroup (its instances must be terminated before) and ``autoscaling/2011-01-01``, Tag
 (PropagateAtLaunch is of new instances); Amazon EC2 Auto Scaling User Guide, "Tag Auto Scaling groups and instances";
-AWS CloudFormation User Guide, "Stack status codes" (what a clean-up cannot delete, the update leaves). Read 2026-11-28.
+AWS CloudFormation User Guide, "UpdatePolicy attribute" (which changes of a group replace its instances) and "Stack
+status codes" (what a clean-up cannot delete, the update leaves). Read 2026-11-28.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +13,9 @@ from typing import Any, Final
 
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.report.nested import at
 from cdk_trainyard.report.replacement import resources
+from cdk_trainyard.report.words import counted
 
 Template = Mapping[str, Any]
 _OWN_TAGS: Final = "trainyard:"
@@ -24,6 +27,13 @@ _MEMBERS: Final = (
     "end and scale the fleet to none before, and up again after"
 )
 _KEPT_TAGS: Final = "nodes that run keep their former tags"
+_WHICH: Final = "with what runs there; which, nobody can say: let jobs end first"
+_OF_NODES: Final = frozenset({"LaunchTemplate", "MixedInstancesPolicy", "PlacementGroup", "VPCZoneIdentifier"})
+_ROLLING: Final = (
+    "CloudFormation replaces every node: at most {} at a time, and at least {} stay in service; what runs on a node "
+    "ends with it, and tasks start again on others"
+)
+_KEPT_TEMPLATE: Final = "nodes that run stay as they are; new ones are made by what is new"
 _IN_THE_GROUP: Final = (
     "EC2 deletes no placement group that instances stand in, and the update leaves it in the account: let jobs end and "
     "scale to none before, or delete the group when its nodes are gone"
@@ -32,12 +42,16 @@ _IN_THE_GROUP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A resource that was there, among those of its stack, and whether it stays; whether there are ParallelClusters."""
+    """A resource that was there, among those of its stack, whether it stays, and what of it changes.
+
+    Whether there are ParallelClusters is said, too.
+    """
 
     name: str
     before: Mapping[str, Template]
     after: Mapping[str, Template]
     stays: bool
+    properties: frozenset[str]
     has_parallelcluster: bool
 
     def both(self, key: str) -> tuple[Any, Any]:
@@ -66,7 +80,7 @@ def with_running(
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         rule = _RULES.get(before[name]["Type"]) if name in before and not row.remedy else None
         stays = name in after and row.effect is Effect.FREE
-        found = rule(_Change(name, before, after, stays, clusters)) if rule else None
+        found = rule(_Change(name, before, after, stays, row.properties, clusters)) if rule else None
         yield replace(row, effect=max(row.effect, found[0]), remedy=found[1]) if found else row
 
 
@@ -78,7 +92,36 @@ def _database(change: _Change) -> Meaning | None:
 
 
 def _auto_scaling_group(change: _Change) -> Meaning | None:
-    one, other = map(_tags_of_nodes, change.both("Tags") if change.stays else (None, None))
+    """Its nodes: fewer, other ones, or with other tags; the worst is said first."""
+    if not change.stays:
+        return None
+    found = [each for each in (_fewer(change), _rolled(change), _tags(change)) if each]
+    return (max(effect for effect, _ in found), "; ".join(text for _, text in found)) if found else None
+
+
+def _fewer(change: _Change) -> Meaning | None:
+    wanted, most = (tuple(map(_number, change.both(key))) for key in ("DesiredCapacity", "MaxSize"))
+    for (one, other), what in ((wanted, "{}"), (most, "up to {}")):
+        if one is not None and other is not None:
+            less = one - other
+            ending = f"{what.format(counted(less, 'node'))} {'ends' if less == 1 else 'end'}"
+            return (Effect.DRAIN, f"{ending}, {_WHICH}") if less > 0 else None
+    return None
+
+
+def _rolled(change: _Change) -> Meaning | None:
+    """An update policy replaces nodes where their launch template, subnets or placement group change."""
+    if not change.properties & _OF_NODES:
+        return None
+    rolling = at(change.after[change.name], "UpdatePolicy", "AutoScalingRollingUpdate")
+    if rolling is None:
+        return Effect.FREE, _KEPT_TEMPLATE
+    some, least = (rolling.get(key, default) for key, default in (("MaxBatchSize", 1), ("MinInstancesInService", 0)))
+    return Effect.DRAIN, _ROLLING.format(some, least)
+
+
+def _tags(change: _Change) -> Meaning | None:
+    one, other = map(_tags_of_nodes, change.both("Tags"))
     changed = [key for key in {**one, **other} if one.get(key) != other.get(key)]
     if any(key.startswith(_OWN_TAGS) for key in changed):
         return Effect.DRAIN, _MEMBERS
@@ -96,6 +139,10 @@ _RULES: Final[Mapping[str, Callable[[_Change], Meaning | None]]] = {
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::RDS::DBInstance": _database,
 }
+
+
+def _number(value: Any) -> int | None:
+    return int(value) if str(value).isdecimal() else None
 
 
 def _tags_of_nodes(tags: Any) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""``trainyard plan``: what changes mean to what runs."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.cli.plan.resources import plan_resources
+from cdk_trainyard.cli.plan.rows import Effect
+from cdk_trainyard.cli.plan.running import with_running
+
+
+def of_template(kind: str, image: str, policy: Any = None, key: str = "LaunchTemplateData") -> dict[str, Any]:
+    """Return an instance or a group of them, X, and its launch template."""
+    version = {"Fn::GetAtt": ["L", "LatestVersionNumber"]}
+    body: dict[str, Any] = {"Type": kind, "Properties": {"LaunchTemplate": {"Version": version}}}
+    if policy is not None:
+        body["UpdatePolicy"] = {"AutoScalingRollingUpdate": policy}
+    return {"X": body, "L": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {key: {"ImageId": image}}}}
+
+
+def sized(**numbers: Any) -> dict[str, Any]:
+    return {"X": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": numbers}}
+
+
+GROUP, INSTANCE, SPECS = "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "TagSpecifications"
+
+
+def tagged(**tags: str) -> dict[str, Any]:
+    properties = {"Tags": [{"Key": key, "Value": value, "PropagateAtLaunch": True} for key, value in tags.items()]}
+    return {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": properties}
+
+
+def database(port: int) -> dict[str, Any]:
+    return {"Type": "AWS::RDS::DBInstance", "Properties": {"Port": port}}
+
+
+PLACES = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}}
+SPREAD = {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "spread"}}
+LAUNCH = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"Placement": {"GroupName": {"Ref": "X"}}}}
+ANYWHERE = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {}}
+SLURM = {"Type": "Custom::PclusterCluster"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect", "says"),
+    [
+        pytest.param(
+            {"X": tagged(**{"trainyard:fleet": "a"})}, {"X": tagged(**{"trainyard:fleet": "b"})},
+            Effect.DRAIN, "nodes that run keep their former tags, and new ones, which find", id="a fleet's name",
+        ),
+        pytest.param(
+            {"X": tagged(team="a")}, {"X": tagged(team="b")},
+            Effect.FREE, "nodes that run keep their former tags", id="other tags",
+        ),
+        pytest.param(
+            {"X": PLACES, "L": LAUNCH}, {"L": ANYWHERE},
+            Effect.DRAIN, "EC2 deletes no placement group that instances stand in", id="nodes go anywhere",
+        ),
+        pytest.param(
+            {"X": PLACES, "L": LAUNCH}, {"X": SPREAD, "L": LAUNCH},
+            Effect.REPLACED, "EC2 deletes no placement group that instances stand in", id="another placement",
+        ),
+        pytest.param({"X": PLACES, "L": LAUNCH}, {}, Effect.FREE, "", id="a placement group goes with its nodes"),
+        pytest.param(
+            of_template(INSTANCE, "a"), of_template(INSTANCE, "b"),
+            Effect.REPLACED, "terminated, with its jobs and all that its root volume", id="an instance by its template",
+        ),
+        pytest.param(
+            of_template(GROUP, "a"), of_template(GROUP, "b"),
+            Effect.FREE, "nodes that run stay as they are; new ones", id="a group by its template",
+        ),
+        pytest.param(
+            of_template(GROUP, "a", {"MaxBatchSize": 2}), of_template(GROUP, "b", {"MaxBatchSize": 2}),
+            Effect.DRAIN, "every node: at most 2 at a time, and at least 0 stay", id="a group that an update rolls",
+        ),
+        pytest.param(
+            sized(DesiredCapacity="4", MaxSize="4"), sized(DesiredCapacity="2", MaxSize="2"),
+            Effect.DRAIN, "2 nodes end, with what runs there; which, nobody can say", id="fewer nodes",
+        ),
+        pytest.param(
+            sized(MaxSize="3"), sized(MaxSize="2"), Effect.DRAIN, "up to 1 node ends, with", id="fewer nodes at most",
+        ),
+        pytest.param(sized(MaxSize="3"), sized(MaxSize={"Ref": "N"}), Effect.FREE, "", id="who knows how many"),
+        pytest.param(sized(MaxSize="2"), sized(MaxSize="4"), Effect.FREE, "", id="more nodes"),
+        pytest.param(
+            {"X": database(1)}, {"X": database(2)},
+            Effect.FREE, "the database restarts, and its stack is updated before", id="a port",
+        ),
+        pytest.param(
+            {"X": database(1), "C": SLURM}, {"X": database(2), "C": SLURM},
+            Effect.STOP, "former port: stop the compute fleet first", id="a port that ParallelCluster has",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_change_means_to_what_runs(old: dict[str, Any], new: dict[str, Any], effect: Effect, says: str) -> None:
+    before, after = {"S": {"Resources": old}}, {"S": {"Resources": new}}
+    (row,) = (row for row in with_running(plan_resources(before, after), before, after) if row.where == "S/X")
+    assert (row.effect, bool(row.remedy)) == (effect, bool(says))
+    assert says in row.remedy
+
+
+def test_another_version_of_a_template_is_one_of_other_data() -> None:
+    old, new = ({"S": {"Resources": of_template(INSTANCE, image, key=SPECS)}} for image in ("a", "b"))
+    assert [(row.where, row.effect) for row in plan_resources(old, new)] == [("S/L", Effect.FREE)]
