@@ -85,6 +85,34 @@ def test_a_link_of_a_file_system_that_is_replaced_is_made_beside_nothing() -> No
     assert [row.effect for row in plan_resources(old, new)] == [Effect.REPLACED, Effect.LOST]
 
 
+def door(scheme: str, port: int = 80, group: str = "Group") -> dict[str, Any]:
+    forward = {"Type": "forward", "TargetGroupArn": {"Ref": group}}
+    elb = "AWS::ElasticLoadBalancingV2::"
+    return {
+        "Door": of(f"{elb}LoadBalancer", Scheme=scheme),
+        "Listener": of(f"{elb}Listener", LoadBalancerArn={"Ref": "Door"}, DefaultActions=[{"Type": "fixed-response"}]),
+        "Rule": of(f"{elb}ListenerRule", ListenerArn={"Ref": "Listener"}, Actions=[forward]),
+        group: of(f"{elb}TargetGroup", Port=port),
+    }
+
+
+@pytest.mark.parametrize(
+    ("after", "refused"),
+    [
+        (door("internet-facing"), {"S/Rule"}),
+        (door("internet-facing", 8080), set()),
+        (door("internet-facing", group="Other"), set()),
+        (door("internal", 8080), set()),
+    ],
+)
+def test_a_new_load_balancer_has_no_target_group_of_the_old_one(after: Any, refused: set[str]) -> None:
+    rows = [*plan_resources({"S": {"Resources": door("internal")}}, {"S": {"Resources": after}})]
+    assert {row.where for row in rows if row.effect is Effect.REFUSED} == refused
+    assert all(
+        row.remedy.startswith("a target group has one load balancer at a time") for row in rows if refused & {row.where}
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "old", "new", "effect"),
     [

@@ -14,6 +14,7 @@ from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
+from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
 from cdk_trainyard.report.words import counted, joined
 
 EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
@@ -106,12 +107,15 @@ def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> It
     before = {stack.id: stack.template for stack in old.stacks}
     after = {stack.id: stack.template for stack in new.stacks}
     found = replaced(before, after)
-    refused = blocked(before, after, found)
+    refused = {
+        **dict.fromkeys(blocked(before, after, found), ONE_AFTER_THE_OTHER),
+        **dict.fromkeys(kept_behind(before, after, found), ONE_LOAD_BALANCER),
+    }
     ours, theirs = old.resources, new.resources
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
-        if other is not None and (other.stack, other.name) in refused:
-            row = _row(other, "refused", f"a new {other.type}", ONE_AFTER_THE_OTHER)
+        if other is not None and (remedy := refused.get((other.stack, other.name))):
+            row = _row(other, "refused", f"a new {other.type}", remedy)
             yield replace(row, written=other.origin.written)
         elif one is None and other is not None:
             added = replace(_row(other, "added", f"a new {other.type}"), written=other.origin.written)

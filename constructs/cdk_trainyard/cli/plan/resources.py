@@ -20,6 +20,7 @@ from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
+from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
@@ -36,7 +37,10 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
         new: Stack to its template, after.
     """
     found = replaced(old, new, _replacing)
-    refused = blocked(old, new, found)
+    refused = {
+        **dict.fromkeys(blocked(old, new, found), ONE_AFTER_THE_OTHER),
+        **dict.fromkeys(kept_behind(old, new, found), ONE_LOAD_BALANCER),
+    }
     for stack in sorted({*old, *new}):
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         for name in sorted({*before, *after}):
@@ -44,13 +48,13 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
                 yield endpoint
                 continue
             rows = _rows(stack, name, before.get(name), after.get(name), found)
-            if (stack, name) in refused:
-                rows = (replace(row, effect=Effect.REFUSED, remedy=ONE_AFTER_THE_OTHER) for row in rows)
+            if remedy := refused.get((stack, name)):
+                rows = (replace(row, effect=Effect.REFUSED, remedy=remedy) for row in [*rows])
             yield from rows
-            what, remedy = new_destruction(before[name], after[name]) if name in before and name in after else ("", "")
+            what, later = new_destruction(before[name], after[name]) if name in before and name in after else ("", "")
             if what:
                 kind = after[name]["Type"]
-                yield PlanRow(where=f"{stack}/{name}", what=f"{kind} {what}", effect=Effect.FREE, remedy=remedy)
+                yield PlanRow(where=f"{stack}/{name}", what=f"{kind} {what}", effect=Effect.FREE, remedy=later)
     yield from _exports_in_use(old, new, found)
 
 
