@@ -7,6 +7,7 @@ import pytest
 from cdk_trainyard.cli.plan.resources import plan_resources
 from cdk_trainyard.cli.plan.rows import Effect
 from cdk_trainyard.cli.plan.running import with_running
+from cdk_trainyard.cli.plan.subnets import with_kept_inside
 
 
 def of_template(kind: str, image: str, policy: Any = None, key: str = "LaunchTemplateData") -> dict[str, Any]:
@@ -102,3 +103,32 @@ def test_what_a_change_means_to_what_runs(old: dict[str, Any], new: dict[str, An
 def test_another_version_of_a_template_is_one_of_other_data() -> None:
     old, new = ({"S": {"Resources": of_template(INSTANCE, image, key=SPECS)}} for image in ("a", "b"))
     assert [(row.where, row.effect) for row in plan_resources(old, new)] == [("S/L", Effect.FREE)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "remains", "says"),
+    [
+        ("RetainExceptOnCreate", False, "Data/Jobs is kept, with network interfaces in it"),
+        ("Retain", False, "Data/Jobs is kept, with network interfaces in it"),
+        ("Delete", False, ""),
+        ("Retain", True, ""),
+    ],
+)
+def test_a_subnet_under_what_is_kept_stays(policy: str, remains: bool, says: str) -> None:
+    """A subnet of another stack, by the subnet group of a database."""
+    subnets = [{"Fn::ImportValue": "subnet"}, {"Fn::ImportValue": "elsewhere"}]
+    properties = {"DBSubnetGroupName": {"Ref": "Places"}}
+    data = {
+        "Jobs": {"Type": "AWS::RDS::DBInstance", "Properties": properties, "DeletionPolicy": policy},
+        "Places": {"Type": "AWS::RDS::DBSubnetGroup", "Properties": {"SubnetIds": subnets}},
+    }
+    network = {
+        "Resources": {"Subnet": {"Type": "AWS::EC2::Subnet"}},
+        "Outputs": {"Subnet": {"Value": {"Ref": "Subnet"}, "Export": {"Name": "subnet"}}},
+    }
+    old = {"Network": network, "Data": {"Resources": data}}
+    new = {"Network": {"Resources": {}}, "Data": {"Resources": data if remains else {}}}
+    rows = with_kept_inside(plan_resources(old, new), old, new)
+    (row,) = (row for row in rows if row.where == "Network/Subnet")
+    assert (row.what, row.effect) == ("AWS::EC2::Subnet is removed", Effect.FREE)
+    assert (says in row.remedy, bool(row.remedy)) == (True, bool(says))

@@ -6,9 +6,10 @@ for Application Load Balancers, "Target groups for your Application Load Balance
 CloudFormation User Guide, "Update behaviors of stack resources"; aws/aws-cdk issues 5440 and 33253. Read 2026-11-28.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from cdk_trainyard.report.nested import references
 from cdk_trainyard.report.replacement import resources
 
 Template = Mapping[str, Any]
@@ -43,18 +44,6 @@ def kept_behind(
                 (stack, name)
                 for name in anew
                 if after[name]["Type"] in _FORWARDING
-                and stay & {*_references(before[name])} & {*_references(after[name])}
+                and stay & {*references(before[name])} & {*references(after[name])}
             }
     return behind
-
-
-def _references(value: Any) -> Iterator[str]:
-    match value:
-        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
-            yield name
-        case Mapping():
-            for inner in value.values():
-                yield from _references(inner)
-        case list():
-            for inner in value:
-                yield from _references(inner)

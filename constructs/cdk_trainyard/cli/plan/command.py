@@ -67,11 +67,13 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
     from cdk_trainyard.cli.plan.resources import plan_resources
     from cdk_trainyard.cli.plan.running import with_running
     from cdk_trainyard.cli.plan.stacks import plan_stacks
+    from cdk_trainyard.cli.plan.subnets import with_kept_inside
 
     with scratch_folder() as directory:
         before, after = (load(given, directory / side) for side, given in (("old", old), ("new", new)))
     rows, before, after = plan_stacks(before, after)
-    of_resources = with_running(plan_resources(before.stacks, after.stacks), before.stacks, after.stacks)
+    stacks = before.stacks, after.stacks
+    of_resources = with_kept_inside(with_running(plan_resources(*stacks), *stacks), *stacks)
     whole = {row.where for row in rows}  # stacks of which there is no more to say
     return [
         *rows,

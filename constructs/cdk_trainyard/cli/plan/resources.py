@@ -19,6 +19,7 @@ from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
+from cdk_trainyard.report.nested import imports
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
 
@@ -169,21 +170,9 @@ def _users(templates: Mapping[str, Template]) -> dict[str, list[str]]:
     """Return the stacks that use each export."""
     users: dict[str, list[str]] = {}
     for stack, template in sorted(templates.items()):
-        for name in dict.fromkeys(_imports(template)):
+        for name in dict.fromkeys(imports(template)):
             users.setdefault(name, []).append(stack)
     return users
-
-
-def _imports(value: Any) -> Iterator[str]:
-    match value:
-        case {"Fn::ImportValue": str(name)}:
-            yield name
-        case Mapping():
-            for inner in value.values():
-                yield from _imports(inner)
-        case list():
-            for inner in value:
-                yield from _imports(inner)
 
 
 def _replacing(name: str, before: Template, after: Any) -> list[str]:

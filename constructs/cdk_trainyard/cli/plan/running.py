@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow
-from cdk_trainyard.report.nested import at
+from cdk_trainyard.report.nested import at, references
 from cdk_trainyard.report.replacement import resources
 from cdk_trainyard.report.words import counted
 
@@ -130,7 +130,7 @@ def _tags(change: _Change) -> Meaning | None:
 
 def _placement_group(change: _Change) -> Meaning | None:
     """Nodes stand in it whose template or group stays."""
-    is_used = any(_mentions(body, change.name) for name, body in change.before.items() if name in change.after)
+    is_used = any(change.name in references(body) for name, body in change.before.items() if name in change.after)
     return (Effect.DRAIN, _IN_THE_GROUP) if is_used and not change.stays else None
 
 
@@ -147,17 +147,3 @@ def _number(value: Any) -> int | None:
 
 def _tags_of_nodes(tags: Any) -> dict[str, Any]:
     return {str(tag["Key"]): tag.get("Value") for tag in tags or () if tag.get("PropagateAtLaunch") in (True, "true")}
-
-
-def _mentions(value: Any, name: str) -> bool:
-    match value:
-        case {"Ref": str(found)}:
-            return found == name
-        case {"Fn::GetAtt": [str(found), *_]}:
-            return found == name
-        case Mapping():
-            return any(_mentions(inner, name) for inner in value.values())
-        case list():
-            return any(_mentions(inner, name) for inner in value)
-        case _:
-            return False
