@@ -100,6 +100,28 @@ def test_what_a_change_means_to_what_runs(old: dict[str, Any], new: dict[str, An
     assert says in row.remedy
 
 
+def test_what_a_template_refers_to_is_of_its_version_too() -> None:
+    def stack(name: str) -> dict[str, Any]:
+        group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": name}}
+        of = of_template(INSTANCE, "a")
+        of["L"]["Properties"]["LaunchTemplateData"] = {"SecurityGroupIds": [{"Ref": "G"}]}
+        return {"S": {"Resources": {**of, "G": group}}}
+
+    rows = {row.where: row.effect for row in plan_resources(stack("a"), stack("b"))}
+    assert rows["S/X"] is Effect.REPLACED
+
+
+def test_a_template_of_another_name_rolls_its_group() -> None:
+    def stack(name: str) -> dict[str, Any]:
+        of = of_template(GROUP, "a", {})
+        of["L"]["Properties"]["LaunchTemplateName"] = name
+        return {"S": {"Resources": of}}
+
+    old, new = stack("a"), stack("b")
+    rows = {row.where: row.effect for row in with_running(plan_resources(old, new), old, new)}
+    assert rows == {"S/L": Effect.REPLACED, "S/X": Effect.DRAIN}
+
+
 def test_another_version_of_a_template_is_one_of_other_data() -> None:
     old, new = ({"S": {"Resources": of_template(INSTANCE, image, key=SPECS)}} for image in ("a", "b"))
     assert [(row.where, row.effect) for row in plan_resources(old, new)] == [("S/L", Effect.FREE)]

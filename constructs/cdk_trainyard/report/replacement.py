@@ -105,6 +105,8 @@ def replaced(
     """Return what is replaced, and by which properties: round by round, until no reference changes any more.
 
     A launch template whose data changes has another version without being replaced: ``NAME.LatestVersionNumber``.
+    Source: AWS CloudFormation User Guide, AWS::EC2::LaunchTemplate, "Update requires" and "Return values" (read
+    2026-11-28).
 
     Args:
         old: Stack to its template, before.
@@ -130,10 +132,11 @@ def replaced(
 
 def _kept(name: str, before: Template, after: Any, replaces: Replacing) -> Iterator[tuple[str, list[str]]]:
     """Yield what changes for those who refer to a resource that is there before and after, and by which properties."""
-    if keys := replaces(before["Type"], before.get("Properties", {}), after):
+    keys = replaces(before["Type"], before.get("Properties", {}), after)
+    if keys:
         yield name, keys
-    if before["Type"] == _LAUNCH_TEMPLATE and at(before, "Properties", _DATA) != at(after, _DATA):
-        yield f"{name}.{_VERSION}", [_DATA]
+    if before["Type"] == _LAUNCH_TEMPLATE and (keys or at(before, "Properties", _DATA) != at(after, _DATA)):
+        yield f"{name}.{_VERSION}", keys or [_DATA]
 
 
 def newer_versions(found: Mapping[tuple[str, str], list[str]]) -> dict[tuple[str, str], list[str]]:
