@@ -17,7 +17,9 @@ def script(name: str) -> dict[str, Any]:
 
 
 HEAD = {"SlurmConfig": {"NodeType": "Controller"}}
-SCRIPTS = "nodes that run keep what they started with; 'trainyard update-image' runs the scripts anew"
+SCRIPTS = (
+    "nodes that run keep what they started with; 'trainyard update-image' ends their jobs and runs the scripts anew"
+)
 QUEUE = "with Slurm's state: let the queue end, or save it, first"
 KEEP = "it is Slurm's controller, with the queue of jobs: leave the group its name and its node"
 DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own disks"

@@ -19,7 +19,9 @@ GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 _DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own disks"
 _CONTROLLER = "it is Slurm's controller, with the queue of jobs: leave the group its name and its node"
-_SCRIPTS = "nodes that run keep what they started with; 'trainyard update-image' runs the scripts anew"
+_SCRIPTS = (
+    "nodes that run keep what they started with; 'trainyard update-image' ends their jobs and runs the scripts anew"
+)
 _ANEW = ", and makes the root volume of the controller anew, with Slurm's state: let the queue end, or save it, first"
 _TYPE = "what becomes of its nodes is not certain; a group of another name beside it is"
 
