@@ -77,14 +77,24 @@ def test_what_rules_refuse_leaves_the_file(
     assert [path.name for path in file.parent.iterdir()] == ["mine.yaml"]
 
 
-def test_what_the_plan_refuses_leaves_the_file(
-    file: Path, deployed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("effect", "code", "said"),
+    [(Effect.REFUSED, 1, "the plan refuses the change"), (Effect.UNKNOWN, 3, "nobody can say what the change does")],
+)
+def test_what_the_plan_refuses_or_cannot_say_leaves_the_file(
+    effect: Effect,
+    code: int,
+    said: str,
+    file: Path,
+    deployed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = file.read_text()
-    row = PlanRow(where="x", what="y", effect=Effect.REFUSED)
+    row = PlanRow(where="x", what="y", effect=effect)
     monkeypatch.setattr(plan, "planned", lambda _old, _new: [row])
-    assert main(["scale", str(file), GROUP, "5", "--yes"]) == 1
-    assert "it is as it was: the plan refuses the change" in capsys.readouterr().err
+    assert main(["scale", str(file), GROUP, "5", "--yes"]) == code
+    assert f"it is as it was: {said}" in capsys.readouterr().err
     assert (file.read_text(), deployed) == (text, [])
 
 

@@ -125,6 +125,24 @@ def test_what_refers_to_a_replaced_one_is_judged_too(assembly: Any) -> None:
     assert rows[0]["what"] == "SubnetIds: what it refers to is another one"
 
 
+def test_a_rule_of_a_new_load_balancer_has_no_target_group_of_the_old_one(assembly: Any) -> None:
+    def stack(scheme: str) -> dict[str, Any]:
+        elb = "AWS::ElasticLoadBalancingV2::"
+        return {
+            "Door": resource(f"{elb}LoadBalancer", Scheme=scheme),
+            "Listener": resource(f"{elb}Listener", LoadBalancerArn={"Ref": "Door"}),
+            "Rule": resource(f"{elb}ListenerRule", ListenerArn={"Ref": "Listener"}, Actions=[{"Ref": "Group"}]),
+            "Group": resource(f"{elb}TargetGroup", Port=80),
+        }
+
+    rows = changed(assembly, stack("internal"), stack("internet-facing"))["rows"]
+    assert [(row["where"], row["effect"]) for row in rows] == [
+        ("S/Rule", "refused"),
+        ("S/Door", "replaced"),
+        ("S/Listener", "replaced"),
+    ]
+
+
 def test_what_only_may_be_replaced_is_said_so(assembly: Any) -> None:
     def stack(kind: str, **properties: Any) -> dict[str, Any]:
         return {"X": resource(kind, **properties)}
