@@ -18,10 +18,11 @@ pytestmark = pytest.mark.programs
 FILE = str(ROOT / "deployments" / "hyperpod-cpu-ddp.yaml")
 TRAINYARD = [sys.executable, "-m", "cdk_trainyard"]
 CTRL_C = "\x03"
-CDK = """#!/bin/bash
+CDK = r"""#!/bin/bash
 # a cdk CLI that says what it was asked; while `hold` is there, a deployment goes on
 [[ $1 != --version ]] || { echo 2.1148.1; exit; }
 echo "$*" >> "$KEPT/asked"
+[[ ! $* =~ --output\ ([^ ]+) ]] || echo '{"artifacts": {}}' > "${BASH_REMATCH[1]}/manifest.json"
 [[ " $* " != *" diff "* ]] || { echo "IAM Statement Changes"; exit "$(cat "$KEPT/diff" 2> /dev/null || echo 0)"; }
 touch "$TMPDIR/of-a-moment"
 [[ ! -e $KEPT/deaf ]] || trap "" INT TERM
