@@ -83,9 +83,9 @@ def test_the_hosts(new: Template) -> None:
 
 
 def test_the_weights_are_those_of_the_deployment_s_models_bucket(new: Template, existing: Template) -> None:
-    """Training writes there; the hosts read one folder of it, with its key."""
+    """Training writes there; the hosts read the model's builds in it, with its key."""
     read = [found for found in statements(new) if found["Action"] == "s3:GetObject"]
-    assert "/runs/7/neuron/3f9a0c51d7e2/*" in json.dumps(read)
+    assert "/runs/7/neuron/*" in json.dumps(read)
     assert "everything-serving-storage:ExportsOutputFnGetAttBucketsModels" in json.dumps(read)
     read = [found for found in statements(existing) if found["Action"] == "s3:GetObject"]
     assert ":s3:::my-models/llama-3.2-3b/*" in json.dumps(read)
@@ -125,6 +125,13 @@ def test_scaling_has_bounds_metric_and_hours(new: Template) -> None:
             )
         },
     )
+
+
+def test_the_command_that_renews_secrets_is_put_out_where_tasks_hold_one(new: Template, existing: Template) -> None:
+    said = json.dumps(existing.find_outputs("RenewSecretsCommand")["RenewSecretsCommand"]["Value"])
+    assert "aws ecs update-service --region us-east-1 --cluster " in said
+    assert said.endswith(' --force-new-deployment"]]}')
+    assert not new.find_outputs("RenewSecretsCommand")
 
 
 def test_an_image_of_yours_is_pulled_from_your_repository(existing: Template) -> None:

@@ -223,6 +223,21 @@ def test_hosts_register_in_their_cluster_alone(smallest: Template) -> None:
     assert "ecs:cluster" in poll["Condition"]["ArnEquals"]
 
 
+def test_another_build_takes_no_right_from_hosts_of_the_former_and_is_deployed_as_a_task_definition() -> None:
+    """Policy and task definition change before the last host of the former build is gone."""
+    read, labels = [], []
+    for build in ("3f9a0c51d7e2", "88a1b2c3d4e5"):
+        stack = new_stack()
+        service(stack, of_model={"build": build})
+        template = Template.from_stack(stack)
+        read.append([entry for entry in policy(template, "Hosts") if "s3:" in json.dumps(entry)])
+        labels.append(by_name(template)["engine"]["DockerLabels"])
+    assert read[0] == read[1]
+    assert labels == [
+        {"trainyard.model": f"s3://some-models/models/llama/{build}/"} for build in ("3f9a0c51d7e2", "88a1b2c3d4e5")
+    ]
+
+
 def test_tasks_have_no_way_out_and_hosts_no_way_in(smallest: Template) -> None:
     groups = {
         resource["Properties"]["GroupDescription"]: resource["Properties"]

@@ -150,15 +150,15 @@ class InferenceHosts(Construct):
             ),
             statement(["ecs:DiscoverPollEndpoint", *SESSION_CHANNELS], ["*"]),
             statement(["ssm:UpdateInstanceInformation"], [instances]),
-            *read_statements(model.bucket, prefix=model.folder),
+            *read_statements(model.bucket, prefix=model.home),  # hosts of the former build read until they are replaced
         )
         self.role.acknowledge(
             "the agent's calls are held to the cluster by a condition, since their resources differ; "
             "DiscoverPollEndpoint and sessions know no resources; instances get ids from EC2; a model is everything "
-            "in its folder",
+            "in its prefix, one build beside another",
             "*",
             instances,
-            objects_arn(model.bucket, prefix=model.folder),
+            objects_arn(model.bucket, prefix=model.home),
         )
 
     def _acknowledge(self) -> None:

@@ -308,6 +308,7 @@ class InferenceService(Construct):
             plan=TaskPlan(
                 service_name=self.service_name,
                 settings=self._settings,
+                served=self.model.bucket.s3_url_for_object(self.model.folder),
                 devices=self.sizing.devices,
                 memory_mib=int(1024 * (self.sizing.host_gib - sizing.HOST_RESERVE_GIB)),
                 precompiled=self.model.precompiled,

@@ -32,6 +32,9 @@ from cdk_trainyard.serving.spec_model import TextGenerationEngine
 from cdk_trainyard.storage.secret_grants import secret_statements
 
 METRICS_NAMESPACE = "CdkTrainyard/Serving"
+MODEL_LABEL = "trainyard.model"
+"""What an engine serves, as hosts mount it: with another folder there is another task definition, so that ECS deploys
+it, waits until it is healthy, and rolls back; replaced hosts alone would be nothing that anybody waits for."""
 COLLECT_SECONDS = 15
 _COLLECTOR_MIB = 128
 
@@ -43,6 +46,7 @@ class TaskPlan:
     Attributes:
         service_name: What its metrics are called by.
         settings: What the engine is started with.
+        served: The address in S3 of what the engine serves.
         devices: Neuron devices it is given.
         memory_mib: The memory it may take, of all the host has.
         precompiled: Whether the engine only loads; otherwise it writes gigabytes while it compiles.
@@ -51,6 +55,7 @@ class TaskPlan:
 
     service_name: str
     settings: EngineSettings
+    served: str
     devices: int
     memory_mib: int
     precompiled: bool
@@ -179,6 +184,7 @@ class InferenceTask(Construct):
             image=image,
             command=list(settings.arguments) or None,
             environment=dict(settings.environment),
+            docker_labels={MODEL_LABEL: self._plan.served},
             essential=True,
             memory_limit_mib=self._plan.memory_mib
             - _COLLECTOR_MIB

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -195,7 +196,19 @@ def _outputs(
         "LogGroupName": service.log_group.log_group_name,
         "DashboardName": monitoring.dashboard.dashboard_name,
     }
+    if section.load_balancer.authentication.secret is not None or section.engine.hub_token is not None:
+        outputs["RenewSecretsCommand"] = _renew_secrets(service)
     if compilation is not None:
         outputs["CompileCommand"] = compilation.start_command
         outputs["CompileLogGroupName"] = compilation.log_group.log_group_name
     return outputs
+
+
+def _renew_secrets(service: InferenceService) -> str:
+    """Return what has the tasks replaced, as ``rollout`` says: they have what a secret held when they were started.
+
+    Source: Amazon ECS developer guide, "Pass Secrets Manager secrets through Amazon ECS environment variables", read
+    2026-11.
+    """
+    of = f"--cluster {service.cluster.cluster_name} --service {service.service.service_name}"
+    return f"aws ecs update-service --region {Stack.of(service).region} {of} --force-new-deployment"
