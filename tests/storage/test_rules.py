@@ -225,6 +225,8 @@ SOMEWHERE = "; check the region before deploying"
         (USUAL, True, "us-gov-west-1", [f"PERSISTENT_2 with EFA at 250 MB/s per TiB was not offered in us-gov-west-1 on 2026-11-20{SOMEWHERE}"]),
         (TIERING(), False, "eu-west-3", [f"PERSISTENT_2 on INTELLIGENT_TIERING was not offered in eu-west-3 on 2026-11-20{SOMEWHERE}"]),
         (SCRATCH, False, "us-gov-west-1", []),
+        (SCRATCH, False, "cn-north-1", [f"SCRATCH_2 was not offered in cn-north-1 on 2026-11-20{SOMEWHERE}"]),
+        (P1(throughput_mb_s_per_tib=100), False, "cn-north-1", []),
         (USUAL, True, None, []),
     ],
 )  # fmt: skip

@@ -126,3 +126,6 @@ PERSISTENT_2_BASIC_REGIONS = frozenset({
     "ap-east-2", "ap-southeast-5", "ap-southeast-7", "ca-west-1", "il-central-1", "mx-central-1",
 })  # fmt: skip
 """Regions with PERSISTENT_2 on SSD at 125 and 250 MB/s per TiB, without EFA."""
+WITHOUT_SCRATCH = frozenset({"aws-cn"})
+"""Partitions without SCRATCH_1 and SCRATCH_2 ("Getting Started with Amazon Web Services in China", "Amazon FSx",
+https://docs.amazonaws.cn/en_us/aws/latest/userguide/fsx.md)."""

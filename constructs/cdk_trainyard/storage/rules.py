@@ -10,6 +10,7 @@ from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.stand_ins import Retention
+from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
 from cdk_trainyard.storage.lustre_facts import (
@@ -21,6 +22,7 @@ from cdk_trainyard.storage.lustre_facts import (
     TIERING_CACHE_GIB,
     TIERING_MAX_MB_S,
     TIERING_SERVER_MB_S,
+    WITHOUT_SCRATCH,
     LustreStorage,
     LustreType,
 )
@@ -369,12 +371,17 @@ def removal_problems(spec: LustreSpec) -> Iterator[Problem]:
 def region_warnings(spec: LustreSpec, region: str | None) -> list[str]:
     """Say when a known region did not have the kind on the date of the facts. Regions gain kinds, so it only warns."""
     deployment = spec.deployment
-    if deployment.type is not LustreType.PERSISTENT_2 or region is None or region in PERSISTENT_2_REGIONS:
-        return []
-    basic = deployment.throughput_mb_s_per_tib in (125, 250) and not spec.efa_enabled
-    if region in PERSISTENT_2_BASIC_REGIONS and basic:
+    if region is None or _offered(spec, region):
         return []
     what = deployment.label + (" with EFA" if spec.efa_enabled else "")
     throughput = deployment.throughput_mb_s_per_tib
     at = f" at {throughput} MB/s per TiB" if throughput else ""
     return [f"{what}{at} was not offered in {region} on {FACTS_DATE}; check the region before deploying"]
+
+
+def _offered(spec: LustreSpec, region: str) -> bool:
+    deployment = spec.deployment
+    if deployment.type is LustreType.PERSISTENT_2:
+        basic = deployment.throughput_mb_s_per_tib in (125, 250) and not spec.efa_enabled
+        return region in PERSISTENT_2_REGIONS or (basic and region in PERSISTENT_2_BASIC_REGIONS)
+    return is_persistent(spec) or partition_of(region) not in WITHOUT_SCRATCH
