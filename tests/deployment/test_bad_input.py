@@ -937,12 +937,12 @@ AT_LOAD = [
     ),
     row(
         "accounting2",
-        [("cluster:", "cluster:\n  accounting: {endpoint: x, port: 70000}")],
+        [("cluster:", "cluster:\n  accounting: {endpoint: x_y, port: 70000}")],
         "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they alone set it up",
         "10:3: 'cluster.accounting.secret_arn' is missing",
         "10:3: 'cluster.accounting.security_group_id' is missing",
-        "10:26: 'cluster.accounting.endpoint' must be a domain name alone, without scheme, port, path or wildcard, as models.example.com, got 'x'",
-        "10:35: 'cluster.accounting.port' must be 1 to 65535, got 70000",
+        "10:26: 'cluster.accounting.endpoint' must be a host name or an IPv4 address, and no more, as slurm.example.internal, got 'x_y'",
+        "10:37: 'cluster.accounting.port' must be 1 to 65535, got 70000",
     ),
     row(
         "subnet-too-small",
@@ -1149,7 +1149,7 @@ AT_LOAD = [
             ),
         ],
         "9:64: 'storage.lustre.data_repositories[0].chunk_mib' must be 1 to 512000 MiB, got 0",
-        "15:49: 'cluster.node_setup.s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, none at its beginning, and no part that is '.' or '..', as tokenized/, got '/v1'",
+        "15:49: 'cluster.node_setup.s3_mounts[0].prefix' must be a key prefix of letters, digits and any of !_.()=- with a slash at its end, none at its beginning, and no part that is '.' or '..', as tokenized/, got '/v1'",
     ),
 ]
 

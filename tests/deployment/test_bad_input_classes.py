@@ -143,7 +143,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD_PARALLELCLUSTER,
         "a database whose name DNS does not have",
         [hyperpod("slurm:\n    accounting:\n      endpoint: " + "d" * 64 + ".example\n")],
-        "12:17: 'cluster.slurm.accounting.endpoint' must be a host name and no more, as slurm.example.internal",
+        "12:17: 'cluster.slurm.accounting.endpoint' must be a host name or an IPv4 address, and no more, as ",
     ),
     (
         GOOD_PARALLELCLUSTER,

@@ -90,10 +90,10 @@ def test_each_option_is_written_under_its_name() -> None:
         neuron_environment=NeuronEnvironment(),
         exporters=Exporters(slurm=False),
         s3_mounts=[
-            S3Mount(bucket=BUCKET, path="/data", prefix="v1/"),
+            S3Mount(bucket=BUCKET, path="/data", prefix="v1!(a)/b=1/"),
             S3Mount(bucket=BUCKET, path="/out", read_only=False),
         ],
-        pam_slurm_adopt=PamSlurmAdopt(admin_groups=["sudo", "ops"]),
+        pam_slurm_adopt=PamSlurmAdopt(admin_groups=["sudo", "HPC.Admins"]),
         tools=[ToolFile(tool=NodeTool.ENROOT, bucket=BUCKET, key="enroot.deb", sha256="A" * 64)],
     )
     told = rendered(setup)
@@ -108,10 +108,10 @@ def test_each_option_is_written_under_its_name() -> None:
         },
         "exporters": {"port": 9100, "efa": True, "lustre": True, "neuron_port": 8000, "gpu_port": 9400},
         "s3_mounts": [
-            {"bucket": "datasets", "path": "/data", "prefix": "v1/", "read_only": True},
+            {"bucket": "datasets", "path": "/data", "prefix": "v1!(a)/b=1/", "read_only": True},
             {"bucket": "datasets", "path": "/out"},
         ],
-        "pam_slurm_adopt": {"admin_groups": ["sudo", "ops"]},
+        "pam_slurm_adopt": {"admin_groups": ["sudo", "HPC.Admins"]},
     }
     assert isinstance(tools, dict)
     assert sorted(tools) == ["enroot", "mountpoint", "node_exporter"]
@@ -176,9 +176,10 @@ NO_GPU = "'exporters.gpu' must be left out when no instance type has GPUs, got m
 ABSOLUTE = "must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx, got"
 SYSTEM = "must not be in a directory of the system, got"
 PREFIX = (
-    "'s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, "
+    "'s3_mounts[0].prefix' must be a key prefix of letters, digits and any of !_.()=- with a slash at its end, "
     "none at its beginning, and no part that is '.' or '..', as tokenized/, got"
 )
+GROUP = "'pam_slurm_adopt.admin_groups[0]' must be the name of a group, of letters, digits and ._-, as sudo, got"
 EXACT = "must be a pip requirement with an exact version, as neuronx-cc==2.22.12471.0, got"
 OBJECT = "must be an object's key without blanks, '*', a first '../' or a last slash, as tools/enroot.deb, got"
 NO_TOOL = (
@@ -364,9 +365,9 @@ def tool(**given: object) -> NodeSetup:
         (mounts("/data/more", "/data"), (), f"'s3_mounts[1].path' must not be /data/more, {HIDDEN} '/data'"),
         (mounts("/data"), ("ml.c6g.large",), NO_TOOL),
         (
-            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Admins"], in_image=True)),
+            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Team ML"], in_image=True)),
             (),
-            "'pam_slurm_adopt.admin_groups[0]' must be the name of a group, as sudo, got 'Admins'",
+            f"{GROUP} 'Team ML'",
         ),
         (
             tool(architecture="amd64"),

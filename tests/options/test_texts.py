@@ -3,11 +3,21 @@
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
-from cdk_trainyard.options.texts import DNS_NAME, EXACT, IMAGE_BY_DIGEST, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
+from cdk_trainyard.options.texts import (
+    DATABASE_HOST,
+    DNS_NAME,
+    EXACT,
+    IMAGE_BY_DIGEST,
+    IMAGE_REFERENCE,
+    IMAGE_TAG,
+    LINE,
+    VARIABLE,
+)
 
 UNSEEN = " \u00a0\u3000\u200b\u202e\u2060\ufeff\n"
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
+    (DATABASE_HOST, ["db", "db.example.com", "1.example", "10.0.0.5"]),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
     (
         IMAGE_BY_DIGEST,
@@ -38,6 +48,7 @@ RIGHT: list[tuple[Kind, list[str]]] = [
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
+    (DATABASE_HOST, ["", "db:3306", "10.0.0", "10.0.0.256", "a..b", "a_b", "::1", "tcp://db"]),
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
     (
         IMAGE_REFERENCE,

@@ -75,7 +75,8 @@ class EfaFleet(FleetBase):
         metrics: Where its metrics go: every node runs exporters, and an agent that asks them. Default - nowhere.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         image: Their machine image.
-        instance_type: Their type, with EFA. Default - instance_types is given instead.
+        instance_type: Their type, with EFA; EC2 has types whose facts are not known here, which are refused.
+            Default - instance_types is given instead.
         instance_types: Several types in order of preference; a job across different ones runs at the pace of the
             slowest.
             Default - instance_type is given.

@@ -96,7 +96,8 @@ class FleetSpec(NodeGrantsSpec):
     image: NodeImage
     """Their machine image."""
     instance_type: TypeName | None = None
-    """Their type, with EFA. Default - instance_types is given instead."""
+    """Their type, with EFA; EC2 has types whose facts are not known here, which are refused.
+    Default - instance_types is given instead."""
     instance_types: Sequence[TypeName] = ()
     """Several types in order of preference; a job across different ones runs at the pace of the slowest.
     Default - instance_type is given."""

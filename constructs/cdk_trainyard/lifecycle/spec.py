@@ -12,7 +12,7 @@ from cdk_trainyard.options.kinds import Number, Open, Text
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.processors import ARCHITECTURE
 from cdk_trainyard.options.stand_ins import DataBucket
-from cdk_trainyard.options.texts import IMAGE_BY_DIGEST
+from cdk_trainyard.options.texts import BUCKET_FOLDER, DATABASE_HOST, IMAGE_BY_DIGEST
 
 if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
@@ -93,10 +93,8 @@ class DatabaseAccounting:
     and the nodes reach the database.
     """
 
-    endpoint: Annotated[
-        str, Text(pattern=r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", words="a host name", example="db.example", longest=253)
-    ]
-    """Its host name."""
+    endpoint: Annotated[str, DATABASE_HOST]
+    """Its host name, or its IPv4 address."""
     secret_arn: Annotated[
         str, SecretArn(service="secretsmanager", resource=r"secret:[^\s:]+", form="secret:<name>", what="a secret")
     ]
@@ -214,9 +212,9 @@ class S3Mount:
     prefix: Annotated[
         str,
         Text(
-            pattern=r"((?!\.{1,2}/)[A-Za-z0-9._=-]+/)*",
-            words="a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, none at its "
-            "beginning, and no part that is '.' or '..'",
+            pattern=rf"({BUCKET_FOLDER}/)*",
+            words="a key prefix of letters, digits and any of !_.()=- with a slash at its end, none at its beginning, "
+            "and no part that is '.' or '..'",
             example="tokenized/",
             shortest=0,
             longest=1024,
@@ -243,7 +241,14 @@ class PamSlurmAdopt:
     """
 
     admin_groups: Sequence[
-        Annotated[str, Text(pattern=r"[a-z_][a-z0-9_-]{0,31}", words="the name of a group", example="sudo")]
+        Annotated[
+            str,
+            Text(
+                pattern=r"[A-Za-z_][A-Za-z0-9._-]{0,31}",
+                words="the name of a group, of letters, digits and ._-",
+                example="sudo",
+            ),
+        ]
     ] = ("sudo",)
     """Groups whose members get in always, beside root. The image's user ``ubuntu`` is in ``sudo``. Default - sudo."""
     in_image: bool = False

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from cdk_trainyard.options.addresses import LABEL, PORT, PORTS, is_own
+from cdk_trainyard.options.addresses import HOST, LABEL, PORT, PORTS, is_own
 from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import Flaw, shown
@@ -23,6 +23,19 @@ DNS_NAME: Final = Text(
     longest=253,
 )
 """RFC 1123, section 2.1; a last label of digits would be an address."""
+
+DATABASE_HOST: Final = Text(
+    pattern=HOST,
+    words="a host name or an IPv4 address, and no more",
+    example="slurm.example.internal",
+    longest=253,
+)
+"""Where Slurm's accounting is kept. ``StorageHost`` goes to the client library as it is, which takes either
+(``mysql_real_connect`` of MySQL's C API; Slurm, src/database/mysql_common.c)."""
+
+BUCKET_FOLDER: Final = r"(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+"
+"""A part of a key between slashes: what is safe in keys (S3 user guide, "Naming Amazon S3 objects") and stands unquoted
+in a line of /etc/fstab, a unit of systemd and a policy, so neither ``*`` nor ``'``; and ``=``, as tables have it."""
 
 
 class ImageText(Text):

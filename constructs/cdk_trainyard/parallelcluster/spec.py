@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from cdk_trainyard.options.addresses import LABEL
 from cdk_trainyard.options.fields import Said, Unit, Unless
 from cdk_trainyard.options.kinds import Choice, Number, Open, Text
 from cdk_trainyard.options.stand_ins import Removal
 from cdk_trainyard.options.tags import Tags
+from cdk_trainyard.options.texts import DATABASE_HOST
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.spec_nodes import (
     HeadNode,
@@ -85,16 +85,8 @@ class NewAccounting(AccountingSpec):
 class SlurmAccounting:
     """A MySQL-compatible database that exists, for Slurm's accounting: jobs, users, shares."""
 
-    endpoint: Annotated[
-        str,
-        Text(
-            pattern=rf"{LABEL}(\.{LABEL})*",
-            words="a host name and no more",
-            example="slurm.example.internal",
-            longest=253,
-        ),
-    ]
-    """Its host name."""
+    endpoint: Annotated[str, DATABASE_HOST]
+    """Its host name, or its IPv4 address."""
     user_name: Annotated[
         str, Text(pattern=r"[A-Za-z0-9_.-]+", words="the name of a MySQL user", example="slurm", longest=32)
     ]

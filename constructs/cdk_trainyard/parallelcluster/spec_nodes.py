@@ -139,7 +139,7 @@ class LoginNode(NodeSoftware):
     """What nodes say of themselves that people log in to."""
 
     instance_type: InstanceTypeName
-    """Their type, as ``c5.xlarge``."""
+    """Their type, as ``c5.xlarge``, of those whose facts are known here."""
     ssh_from: Addresses | None = None
     """Addresses that may use SSH, as ``203.0.113.7/32``, or a prefix list.
     Default - nobody; of login nodes: the head node's."""

@@ -86,7 +86,8 @@ class ComputeResource(NodeAllocation):
     """Equal nodes of a queue."""
 
     instance_type: InstanceTypeName | None = None
-    """Their type, as ``trn1.32xlarge``. Default - ``instance_types`` is given instead."""
+    """Their type, as ``trn1.32xlarge``; EC2 has types whose facts are not known here, which are refused.
+    Default - ``instance_types`` is given instead."""
     instance_types: Sequence[InstanceTypeName] = ()
     """Several types that are alike in cores and accelerators; EC2 takes what it has. Default - ``instance_type`` is
     given."""

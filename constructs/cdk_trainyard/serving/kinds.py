@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Final
 
 from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.options.texts import BUCKET_FOLDER
 from cdk_trainyard.problems import Flaw, shown
 
 _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar", ".zip")
@@ -29,11 +30,11 @@ class FolderName(Text):
 Folder = Annotated[
     str,
     FolderName(
-        pattern=r"/?(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+)*/?",
+        pattern=rf"/?{BUCKET_FOLDER}(/{BUCKET_FOLDER})*/?",
         words="a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between "
         "single slashes",
         example="llama-3.1-8b/",
         longest=512,
     ),
 ]
-"""What stands in a line of /etc/fstab and in a URL without being quoted."""
+"""Without ``*`` and ``'``: it stands unquoted in a line of /etc/fstab, in policies and in a URL."""

@@ -179,7 +179,8 @@ class DataRepository:
     """The bucket, in the Region of the file system; in a file, one of the deployment's: scripts, datasets, checkpoints
     or models."""
     prefix: Annotated[str, LINE, Open(rule="repository_problems", examples=("tokenized/",))] = ""
-    """The prefix in the bucket. Default - the whole bucket."""
+    """The prefix in the bucket, as S3 has it: it is FSx that reads it, and no line of a file. Default - the whole
+    bucket."""
     import_events: Sequence[RepositoryEvent] = tuple(RepositoryEvent)
     """Changes in S3 that show on the file system. Default - all: NEW, CHANGED and DELETED."""
     export_events: Sequence[RepositoryEvent] = ()

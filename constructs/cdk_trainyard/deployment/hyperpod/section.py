@@ -9,7 +9,7 @@ from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.network.spec import SecurityGroupId
 from cdk_trainyard.options.fields import ByName, Unless
 from cdk_trainyard.options.kinds import Number, Open
-from cdk_trainyard.options.texts import DNS_NAME
+from cdk_trainyard.options.texts import DATABASE_HOST
 from cdk_trainyard.storage.spec import AccountingSpec, SchemaName
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class GroupSection(InstanceGroup):
 class ExistingAccounting:
     """A MySQL-compatible database that exists already."""
 
-    endpoint: Annotated[str, DNS_NAME]
-    """Its host name."""
+    endpoint: Annotated[str, DATABASE_HOST]
+    """Its host name, or its IPv4 address."""
     secret: "secretsmanager.ISecret"
     """Secret with username and password; where a KMS key of your own encrypts it, ``controller_role`` must be one that
     may decrypt with it."""
