@@ -21,6 +21,7 @@ class NetworkStack(DeploymentStack):
         )
         self.network = build.network(self, "Network", deployment.network)
         self.security_group = build.security_group(self, "Efa", deployment.network, self.network.vpc)
+        self.keep_exports(self.network.vpc.vpc_id, *self.network.nat_gateway_ids)
 
         CfnOutput(self, "VpcId", value=self.network.vpc.vpc_id)
         CfnOutput(self, "AcceleratorSubnetId", value=self.network.accelerator_subnet.subnet_id)

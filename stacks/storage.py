@@ -40,6 +40,10 @@ class StorageStack(DeploymentStack):
             )
         self.mounts = build.mounts(section, self.lustre)
         self.accounting = build.accounting_database(self, "Accounting", deployment.new_accounting, network.network)
+        self.keep_exports(
+            *([self.lustre.file_system_id] if self.lustre else ()),
+            *([self.accounting.instance_identifier] if self.accounting else ()),
+        )
 
         for purpose in ("Scripts", "Datasets", "Checkpoints", "Models"):
             CfnOutput(self, f"{purpose}Bucket", value=getattr(self.buckets, purpose.lower()).bucket_name)

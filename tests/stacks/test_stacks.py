@@ -146,6 +146,36 @@ def test_physical_stack_names_begin_with_the_deployments_name(build: Callable[[P
     }
 
 
+def test_monitoring_that_is_switched_off_leaves_every_export_in_its_place(
+    build: Callable[[Path], dict[str, Stack]], tmp_path: Path
+) -> None:
+    """Its users are updated later: what CloudFormation was to remove before would be in use, and be refused."""
+    monitored = EVERYTHING.with_name("hyperpod-monitored.yaml")
+
+    def say(content: dict[str, Any]) -> None:
+        content["network"]["service_zones"] = ["use1-az4", "use1-az6"]
+        content["cluster"] |= {"accounting": {}, "provisioning": "Continuous"}
+
+    def fall_silent(content: dict[str, Any]) -> None:
+        say(content)
+        for key in ("monitoring", "alerts"):
+            content.pop(key, None)
+
+    folders = {"before": say, "after": fall_silent}
+    for name in folders:
+        (tmp_path / name).mkdir()
+    files = [changed(tmp_path / name, change, monitored) for name, change in folders.items()]
+    exports = [
+        {
+            name: {key for key in Template.from_stack(stacks[name]).find_outputs("*") if key.startswith("Exports")}
+            for name in ("NetworkStack", "StorageStack")
+        }
+        for stacks in map(build, files)
+    ]
+    assert exports[0] == exports[1]
+    assert any("NATGateway" in key for key in exports[1]["NetworkStack"])
+
+
 def test_what_people_need_is_put_out(templates: Templates) -> None:
     outputs = {
         name: {key for key in template.find_outputs("*") if not key.startswith("ExportsOutput")}

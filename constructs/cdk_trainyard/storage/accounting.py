@@ -156,12 +156,14 @@ class AccountingDatabase(AccountingDatabaseBase):
             Default: True.
 
     Attributes:
+        instance_identifier: What RDS calls it.
         storage_gb: The storage that it began with, in GB.
 
     Raises:
         ConfigurationError: The network, the schema's name or the retention cannot work.
     """
 
+    instance_identifier: str
     storage_gb: int
 
     def __init__(
@@ -235,6 +237,7 @@ class AccountingDatabase(AccountingDatabaseBase):
             deletion_protection=False,
             removal_policy=removal_policy,
         )
+        self.instance_identifier = database.instance_identifier
         self.storage_gb = storage_gb
         self._database = database
         self._key = key
