@@ -145,16 +145,18 @@ def another_image_is_another_revision_of_the_same_service(tgi: ServingEnvironmen
     assert tgi.outputs("storage") == storage
 
 
-def another_build_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
-    before = tgi.physical_id("EC2::LaunchTemplate")
+def another_build_reaches_hosts_and_is_deployed(tgi: ServingEnvironment) -> None:
+    before, service = tgi.physical_id("EC2::LaunchTemplate"), tgi.service()
     tgi.content["serving"]["model"]["build"] = "0c51d7e23f9a"
     tgi.serve()
     bucket = tgi.outputs("storage")["ModelsBucket"]
     assert f"source=s3://{bucket}/llama-2-7b/0c51d7e23f9a/\n" in tgi.user_data()
     assert tgi.physical_id("EC2::LaunchTemplate") == before
+    assert tgi.service()["serviceArn"] == service["serviceArn"]
+    assert tgi.service()["taskDefinition"] != service["taskDefinition"]
     statements = tgi.statements("serving")
     readable = [statement["Resource"] for statement in statements if statement["Action"] == "s3:GetObject"]
-    assert readable == [f"arn:aws:s3:::{bucket}/llama-2-7b/0c51d7e23f9a/*"]
+    assert readable == [f"arn:aws:s3:::{bucket}/llama-2-7b/*"]
 
 
 def two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
@@ -234,7 +236,7 @@ def test_a_service_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -
         what_the_outputs_name_exists,
         the_same_again_changes_nothing,
         another_image_is_another_revision_of_the_same_service,
-        another_build_reaches_hosts_and_their_role,
+        another_build_reaches_hosts_and_is_deployed,
         two_hosts_become_four_in_place,
         what_a_service_refuses_is_rolled_back,
         what_the_file_gets_wrong_is_refused_before_anything_is_deployed,
