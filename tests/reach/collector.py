@@ -25,6 +25,7 @@ PINNED = (
 )
 """Files that steps name: what stands there, they fetch."""
 FOR_PEOPLE = (
+    "constructs/cdk_trainyard/deployment/serving/build.py",
     "constructs/cdk_trainyard/fleet/fleet_base.py",
     "constructs/cdk_trainyard/fleet/training_image.py",
     "constructs/cdk_trainyard/hyperpod/cluster_base.py",
