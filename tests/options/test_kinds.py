@@ -161,11 +161,19 @@ def test_a_name_of_one_character_is_answered_with_its_length() -> None:
     assert str(stand_ins.ImageRepository.kind.problem("a", HERE)) == "must have 2 to 256 characters, got 1"
 
 
-def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None:
-    said = "222222222222.dkr.ecr.cn-north-1.amazonaws.com.cn/team/nemo:1"
+@pytest.mark.parametrize(
+    ("path", "of", "name", "more"),
+    [
+        ("/team/nemo:1", "one", "team/nemo", ""),
+        ("", "a registry", "*", " for all that it has, or the name of each"),
+        ("/", "a registry", "*", " for all that it has, or the name of each"),
+    ],
+)
+def test_an_address_of_ecr_is_answered_with_the_arn_of_what_is_there(path: str, of: str, name: str, more: str) -> None:
+    said = f"222222222222.dkr.ecr.cn-north-1.amazonaws.com.cn{path}"
     assert str(stand_ins.ImageRepository.kind.problem(said, HERE)) == (
-        f"must be the name or the ARN of an ECR repository, got its address {said!r}; "
-        "use 'arn:aws-cn:ecr:cn-north-1:222222222222:repository/team/nemo'"
+        f"must be the name or the ARN of an ECR repository, got the address {said!r} of {of}; "
+        f"use 'arn:aws-cn:ecr:cn-north-1:222222222222:repository/{name}'{more}"
     )
 
 

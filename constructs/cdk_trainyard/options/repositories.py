@@ -37,11 +37,13 @@ class RepositoryName:
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match the name, or judge the ARN as one."""
-        if registry := PRIVATE_IMAGE.fullmatch(value):
+        if registry := PRIVATE_IMAGE.fullmatch(value) or PRIVATE_IMAGE.fullmatch(f"{value.removesuffix('/')}/*"):
             partition = Environment(region=registry["region"]).partition
             arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['repository']}"
-            must, got = "must be the name or the ARN of an ECR repository", f"its address {shown(value)}"
-            return Flaw(must, got=got, remedy=f"; use {shown(arn)}")
+            is_all = registry["repository"] == "*"
+            got = f"the address {shown(value)} of {'a registry' if is_all else 'one'}"
+            remedy = f"; use {shown(arn)}{' for all that it has, or the name of each' if is_all else ''}"
+            return Flaw("must be the name or the ARN of an ECR repository", got=got, remedy=remedy)
         if value == "*" or re.fullmatch(_NAME, value):
             return None
         if value.startswith("arn:"):
