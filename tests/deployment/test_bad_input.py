@@ -230,6 +230,24 @@ AT_LOAD = [
         [("network:\n  zone: use1-az4", "network: use1-az4")],
         "3:10: 'network' must be a mapping ('zone: …' on lines below it), got 'use1-az4'",
     ),
+    *(
+        row(
+            f"no{path}",
+            [("storage:\n  lustre:\n    capacity_gib: 1200\n", f"storage: {said}\n")],
+            f"5:{column}: 'storage{path}' must be a mapping, got {got}; leave it out (default: {default})",
+        )
+        for said, column, path, got, default in (
+            ("none", 10, "", "'none'", "no file system, and buckets for every purpose"),
+            ("{buckets: false}", 20, ".buckets", "false", "all are made, and retained when the deployment goes"),
+            (
+                "{buckets: {datasets: none}}",
+                31,
+                ".buckets.datasets",
+                "'none'",
+                "one is made, and kept unless auto_delete is true",
+            ),
+        )
+    ),
     row(
         "wrong-type-mapping-list",
         [("  lustre:\n    capacity_gib: 1200", "  lustre:\n  - 1200")],
@@ -281,7 +299,7 @@ AT_LOAD = [
                 "lustre:\n    capacity_gib: 1200\n  buckets: {models: {bucket_name: true}}",
             )
         ],
-        "8:35: 'storage.buckets.models.bucket_name' must be text, got true; write the name",
+        "8:35: 'storage.buckets.models.bucket_name' must be the name of a bucket, which is not a word for none, or for any, got 'true'",
     ),
     row(
         "wrong-type-mapping-for-scalar",

@@ -189,11 +189,11 @@ def test_a_wrong_form_is_answered_once(data: object, says: str) -> None:
     assert read(data)[1] == [says]
 
 
-@pytest.mark.parametrize("value", ["none", "Off", "disabled", False])
+@pytest.mark.parametrize("value", ["none", "Off", "disabled", "nothing", False])
 def test_nothing_in_place_of_a_section_or_a_list_is_told_to_be_left_out(value: Any) -> None:
     data = group(volumes=value, alarm_arns=value) | {"store": value, "tags": value, "raw_overrides": value}
     assert read(data)[1] == [
-        f"'groups.workers.volumes' must be a list of mappings, got {shown(value)}; begin each with '- size_gb: …'",
+        f"'groups.workers.volumes' must be a list, got {shown(value)}; leave it out (default: one)",
         f"'groups.workers.alarm_arns' must be a list, got {shown(value)}; leave it out for none",
         *(
             f"'{key}' must be a mapping, got {shown(value)}; leave it out for none"
@@ -208,7 +208,7 @@ def test_nothing_in_place_of_a_section_or_a_list_is_told_to_be_left_out(value: A
         ({"groups": "none"}, "'groups' must be a mapping ('a name: …' on lines below it), got 'none'"),
         (
             group(volumes={}),
-            "'groups.workers.volumes' must be a list of mappings, got a mapping; begin each with '- size_gb: …'",
+            "'groups.workers.volumes' must be a list, got a mapping; leave it out (default: one)",
         ),
         (group() | {"store": ()}, "'store' must be a mapping, got a list; leave it out for none"),
     ],

@@ -148,6 +148,8 @@ def test_fails_what_a_purpose_does_not_take(spec: BucketSpec, says: str) -> None
         ("amzn-s3-demo-x", "one that begins with amzn-s3-demo-, sthree- or xn--, which S3 reserves"),
         ("my-s3alias", "one that ends with .mrap, -s3alias, --ol-s3, --x-s3 or --table-s3, which S3 reserves"),
         ("a.-b", "one with '.' beside '.' or '-'"),
+        ("none", "a word for none, or for any"),
+        ("default", "a word for none, or for any"),
     ],
 )
 def test_fails_names_that_s3_reserves(name: str, what: str) -> None:

@@ -32,9 +32,11 @@ _RESERVED: Final = {
         r".*(\.mrap|-s3alias|--ol-s3|--x-s3|--table-s3)"
     ),
     "one with '.' beside '.' or '-'": r".*(\.\.|\.-|-\.).*",
+    "a word for none, or for any": r"none|null|nil|nothing|true|false|default",
 }
-"""What no bucket is named, though its signs are right (Amazon S3 user guide, "General purpose bucket naming rules"; a
-hyphen beside a period is refused by the CDK, and by S3 in names of DNS)."""
+"""What no bucket is named, though its signs are right (Amazon S3 user guide, "General purpose bucket naming rules": a
+name is unique in its partition, so that of a word is somebody else's; a hyphen beside a period is refused by the CDK,
+and by S3 in names of DNS)."""
 
 
 _DIRECTORY: Final = "--x-s3"

@@ -18,7 +18,7 @@ from cdk_trainyard.problems import Flaw, either, shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-_NOTHING: Final = frozenset({"none", "never", "no", "off", "false", "null", "nil", "disabled", "disable"})
+_NOTHING: Final = frozenset({"none", "nothing", "never", "no", "off", "false", "null", "nil", "disabled", "disable"})
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}|\{\{[^{}]*\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
 """What programs that fill in templates, shells and CloudFormation put something in place of."""
 _TO_FILL_IN: Final = re.compile(
@@ -69,15 +69,18 @@ def is_nothing(data: object) -> bool:
 
 
 def left_out(spec: type, option: Field, *, beside: str = "") -> str:
-    """Return what to do where nothing stands for a section or a list that is none when it is left out, or nothing.
+    """Return what to do where nothing stands for a section or a list that may be left out, and what there is then.
 
     Args:
         spec: The section that has it.
         option: The option.
         beside: The key that goes with it. Default - it goes alone.
     """
-    is_none = re.match(r"(?:none|nothing|nobody)\b", default_in_words(spec, option.name))
-    return f"; leave it{beside and f' and {shown(beside)}'} out for none" if is_none else ""
+    default = default_in_words(spec, option.name)
+    then = (
+        " for none" if re.match(r"(?:none|nothing|nobody)\b", default) else f" (default: {' '.join(default.split())})"
+    )
+    return f"; leave it{beside and f' and {shown(beside)}'} out{then}" if default else ""
 
 
 def section_of(spec: type, data: object, *, without: str = "") -> str:

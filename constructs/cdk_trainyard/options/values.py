@@ -71,13 +71,13 @@ class Values:
     def meant(self, spec: type, data: object) -> dict[str, str]:
         """Return the key of a section that text in its place is a value of, with the value; of no key that takes any.
 
-        A file whose name begins as a key does is one of it.
+        A file whose name begins as a key does is one of it; a word for none is no value.
 
         Args:
             spec: What the section is.
             data: What the file has.
         """
-        if not isinstance(data, str):
+        if not isinstance(data, str) or is_nothing(data):
             return {}
         options, needed = keys_of(spec), required_keys(spec)
         if (file := re.fullmatch(r"(\w+)\.[\w.-]+", data, re.ASCII)) and file[1] in options:

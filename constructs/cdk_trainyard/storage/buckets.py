@@ -199,11 +199,13 @@ class TrainingBuckets(Construct):
         scope: Where they are defined.
         construct_id: Their id; another id is other buckets.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
-        scripts: An existing bucket of lifecycle scripts, which root runs on the nodes. Default - one is made.
-        datasets: An existing bucket of training data. Default - one is made.
-        checkpoints: An existing bucket of checkpoints. Default - one is made.
-        models: An existing bucket of trained models. Default - one is made.
-        access_logs: An existing bucket for the access logs of those made here. Default - one is made.
+        scripts: An existing bucket of lifecycle scripts, which root runs on the nodes.
+            Default - one is made, and kept unless ``auto_delete`` is true.
+        datasets: An existing bucket of training data. Default - one is made, and kept unless ``auto_delete`` is true.
+        checkpoints: An existing bucket of checkpoints. Default - one is made, and kept unless ``auto_delete`` is true.
+        models: An existing bucket of trained models. Default - one is made, and kept unless ``auto_delete`` is true.
+        access_logs: An existing bucket for the access logs of those made here.
+            Default - one is made, and kept unless ``auto_delete`` is true.
         key: KMS key of those made here; with another one later, what was written before cannot be read.
             Default - one is made, rotated every year.
         checkpoint_days: The age at which checkpoints expire that are under ``runs/`` or tagged for it, in days.

@@ -321,15 +321,17 @@ class BucketsSpec:
     """The buckets of a training environment; those that are not given are made."""
 
     scripts: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
-    """An existing bucket of lifecycle scripts, which root runs on the nodes. Default - one is made."""
+    """An existing bucket of lifecycle scripts, which root runs on the nodes. Default - one is made, and kept unless
+    ``auto_delete`` is true."""
     datasets: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
-    """An existing bucket of training data. Default - one is made."""
+    """An existing bucket of training data. Default - one is made, and kept unless ``auto_delete`` is true."""
     checkpoints: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
-    """An existing bucket of checkpoints. Default - one is made."""
+    """An existing bucket of checkpoints. Default - one is made, and kept unless ``auto_delete`` is true."""
     models: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
-    """An existing bucket of trained models. Default - one is made."""
+    """An existing bucket of trained models. Default - one is made, and kept unless ``auto_delete`` is true."""
     access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
-    """An existing bucket for the access logs of those made here. Default - one is made."""
+    """An existing bucket for the access logs of those made here. Default - one is made, and kept unless ``auto_delete``
+    is true."""
     key: "kms.IKey | None" = None
     """KMS key of those made here; with another one later, what was written before cannot be read. Default - one is
     made, rotated every year."""
