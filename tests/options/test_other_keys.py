@@ -30,7 +30,7 @@ from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
 from cdk_trainyard.serving.spec_model import NeuronModel
-from cdk_trainyard.serving.spec_service import CompilationSpec, ServingHosts
+from cdk_trainyard.serving.spec_service import CompilationSpec, ServiceScaling, ServingHosts
 from cdk_trainyard.storage.spec import BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
 
 BOUNDARY = (
@@ -202,7 +202,40 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "AlertEmail SnsTopic",
             "who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
         ),
-        (MonitoringSection, "enabled", "the section alone says so: leave this out, or the section for none"),
+        (
+            MonitoringSection,
+            "enabled Enable",
+            "the section alone says so: leave this out, or the section for none",
+        ),
+        (LustreSpec, "mount mountpoint path", "use 'at'"),
+        (LustreSpec, "id", "use 'file_system_id', of one that exists"),
+        (LustreSpec, "StripeCount", "it is set on a node, by 'lfs setstripe'; leave it out"),
+        (
+            LustreSpec,
+            "iops",
+            (
+                "Lustre has no such option: what it carries follows from 'throughput_mb_s_per_tib'; 'metadata_iops' is "
+                "of metadata alone"
+            ),
+        ),
+        (InstanceGroup, "EbsVolumeSize", "use 'volumes' with 'size_gb'"),
+        (InstanceGroup, "initialNodeCount num_workers", "use 'count'"),
+        (ComputeResource, "max_core_count", "it counts cores, and nodes are counted here; use 'max_count'"),
+        (ComputeResource, "min_core_count", "it counts cores, and nodes are counted here; use 'min_count'"),
+        (ComputeResource, "gpus", "it follows from 'instance_type'; leave it out"),
+        (
+            ComputeResource,
+            "memory",
+            "it follows from 'instance_type'; 'schedulable_memory_mib' is how much of it Slurm gives to jobs",
+        ),
+        (LoadBalancerSection, "https https_only cert", "use 'certificate_arn'"),
+        (LoadBalancerSection, "http", "use 'plain_http', true"),
+        (LoadBalancerSection, "ip_whitelist", "use 'clients'"),
+        (LoadBalancerSection, "api_key", "use 'authentication' with 'kind' api-key and 'secret_arn'"),
+        (DeploymentSpec, "labels", "use 'tags'"),
+        (DeploymentSpec, "services", "use 'serving'"),
+        (DeploymentSpec, "networks", "there is one network; use 'network'"),
+        (ServingSection, "service", "use 'load_balancer'; what serves is 'kind' of 'engine'"),
         (ParallelClusterSpec, "count instance_type", "nodes stand in 'queues', with 'compute'; here it is for fleet"),
         (ParallelClusterSpec, "image", "use 'image_id'; 'image' is for fleet"),
         (ParallelClusterSpec, "max_queue_size", "use 'queues': their 'compute' has 'min_count' and 'max_count'"),
@@ -437,6 +470,18 @@ def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "value", "says"),
+    [
+        (LustreSpec, True, "the section alone says so; leave this out"),
+        (LoadBalancerSection, True, "the section alone says so; leave this out"),
+        (ServiceScaling, False, "leave out the section that it stands in"),
+    ],
+)
+def test_a_switch_of_a_section_that_is_on_where_it_stands(spec: type, value: bool, says: str) -> None:
+    assert meaning("enabled", spec, (), known=keys_of(spec), whole=(spec, {}), value=value) == (f"; {says}", [])
+
+
+@pytest.mark.parametrize(
     ("value", "says"),
     [
         (True, "; use 'capacity', spot"),
@@ -467,6 +512,7 @@ def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> 
         (LoginPool, "grace_seconds", 600, "; use 'grace_minutes', in minutes: 10"),
         (Timeouts, "ComputeNodeBootstrapTimeout", 900, "; use 'compute_node_minutes', in minutes: 15"),
         (LustreSpec, "capacity_tib", 2, "; use 'capacity_gib', in GiB: 2048"),
+        (LustreSpec, "size_tib", 2, "; use 'capacity_gib', in GiB: 2048"),
         (LustreSpec, "capacity_gb", 1200, "; did you mean 'capacity_gib'?"),
     ],
 )
@@ -567,6 +613,9 @@ def test_every_form_of_a_name_is_one(key: str, found: str) -> None:
         ("fsx", ["efs"], []),
         ("instance_role", ["instance_type"], []),
         ("version", ["region"], []),
+        ("https", ["plain_http"], []),
+        ("hyperthreading", ["disable_hyperthreading"], []),
+        ("plian_http", ["plain_http"], ["plain_http"]),
         ("account", ["accounting", "count"], []),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
+from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.signs import after_colon, wide
 from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
 from cdk_trainyard.problems import At, either
@@ -20,6 +21,10 @@ _EXTENSION: Final = "x-"
 """How keys begin that Compose leaves to its users, who keep anchors there (Compose Specification, "Extension")."""
 LISTED: Final = "[]"
 """What stands in the table for a section that is a list."""
+SWITCHED_ON: Final = "true"
+"""What stands in the table for a section that is only switched on, and that must have a key."""
+_SWITCH: Final = frozenset({"enable", "enabled"})
+"""How a section is switched on elsewhere, which has no such key here: it is on where it stands."""
 _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
@@ -33,6 +38,8 @@ _SHORT: Final = 4
 """Letters of a word in which one that is wrong is more than `_ALIKE` takes."""
 _ALIKE_AS_A_WHOLE: Final = 0.9
 _ALIKE_IN_ANOTHER_SCRIPT: Final = 0.6
+_NEGATIONS: Final = frozenset({"disable", "disabled", "no", "not", "plain", "without"})
+"""Words of a key that turn it into its opposite, which nobody means."""
 _MOST: Final = 3
 """Keys that are named; words that more keys share say too little."""
 
@@ -119,7 +126,15 @@ def instead_of(key: str, spec: type, value: object = None) -> str | None:
     inside = [f"{written}.{in_snake_case(each)}" for each in value] if isinstance(value, Mapping) else []
     forms = (*((f"{written}=false",) if value is False else inside), key, written)
     tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
-    return next((table[form] for table in tables for form in forms if form in table), None)
+    found = next((table[form] for table in tables for form in forms if form in table), None)
+    return _switched(value) if found is None and written in _SWITCH and not _SWITCH & keys_of(spec).keys() else found
+
+
+def _switched(value: object) -> str:
+    """Return what to do about a switch of a section that has none."""
+    if isinstance(value, bool):
+        return "the section alone says so; leave this out" if value else "leave out the section that it stands in"
+    return "the section alone says so: leave this out, or the section for none"
 
 
 def _meant_by(instead: str) -> list[str]:
@@ -153,6 +168,8 @@ def _one_word(word: str, other: str) -> bool:
 def _shares_words(key: str, choice: str) -> bool:
     """Say whether they have the same words but for one, or for what the value is counted by."""
     said, named = _words(key), _words(choice)
+    if bool(said & _NEGATIONS) is not bool(named & _NEGATIONS):
+        return False
     plain, counted = said - _UNITS, named - _UNITS | named & {"id"}
     return len(said ^ named) == 1 or (bool(counted) and counted <= plain and len(plain - counted) <= 1)
 
