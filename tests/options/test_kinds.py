@@ -177,6 +177,11 @@ def test_an_address_of_ecr_is_answered_with_the_arn_of_what_is_there(path: str, 
     )
 
 
+@pytest.mark.parametrize(("word", "meant"), [("delete", "write DESTROY"), ("Keep", "write RETAIN")])
+def test_what_becomes_of_a_resource_in_other_words(word: str, meant: str) -> None:
+    assert str(stand_ins.Removal.kind.problem(word, HERE)).endswith(f"; {meant}")
+
+
 @pytest.mark.parametrize("name", ["mine", "key-1", "team/key.pem", "ssh-key of mine", "key-0123456789abcdef0-old"])
 def test_the_name_of_a_key_pair_is_one(name: str) -> None:
     assert stand_ins.KeyPair.kind.problem(name, HERE) is None

@@ -3,21 +3,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum, nonmember
+from enum import Enum, StrEnum, nonmember
 from typing import Annotated, Any
 
 import pytest
 
 from cdk_trainyard.deployment.monitoring import MonitoringSection
+from cdk_trainyard.lifecycle.spec import Exporters, GroupRole
+from cdk_trainyard.monitoring.spec import AlarmOverride, GrafanaWorkspaceSpec
 from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Choice, Environment, Number, Open, Text
 from cdk_trainyard.options.members import instead
 from cdk_trainyard.options.reading import Reader
+from cdk_trainyard.options.remedies import section_of
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
 from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.options.writing import written
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
 from cdk_trainyard.problems import At, sentence, shown
+from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind
+from cdk_trainyard.serving.spec_service import ScalingMetric
 from cdk_trainyard.tokens import Unknown
 from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, NewStore, Volume
 from tests.options.test_schema import as_read
@@ -625,6 +630,47 @@ class Gate(StrEnum):
 def test_a_truth_value_in_place_of_a_choice_is_told_which_one_it_means(value: Any, remedy: str) -> None:
     assert instead(Gate, value) == f"; {remedy}"
     assert instead(Job, value) == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "remedy"),
+    [
+        (GroupRole, "head", "write controller"),
+        (GroupRole, "worker", "write compute"),
+        (AuthenticationKind, "bearer", "write jwt for tokens of an issuer, or api-key for one key of all"),
+        (ScalingMetric, "num_requests_waiting", "write queue"),
+    ],
+)
+def test_a_word_of_another_tool_is_told_which_one_it_means(wanted: type[Enum], value: str, remedy: str) -> None:
+    assert instead(wanted, value) == f"; {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "remedy"),
+    [
+        (AlarmOverride, False, "write {enabled: false}"),
+        (
+            GrafanaWorkspaceSpec,
+            True,
+            "write 'prefix_list_ids' or 'vpc_endpoint_ids', which reach it, on a line below it",
+        ),
+        (Exporters, True, "write {} for one as it is without any key"),
+    ],
+)
+def test_a_section_is_switched_as_its_own_rules_let_it(spec: type, value: bool, remedy: str) -> None:
+    assert section_of(spec, value, without="name") == f"; {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("items", "lines"),
+    [
+        (("LOG_LEVEL=debug", "THREADS=4"), """'LOG_LEVEL: debug' and 'THREADS: "4"'"""),
+        ((f"TOKEN=hf_{'aBcDeFgHiJkLmNoPqRsTuVwXyZ012345'}",), "'TOKEN: …'"),
+        (("team",), "'team: …'"),
+    ],
+)
+def test_a_list_of_assignments_is_answered_with_their_lines(items: tuple[str, ...], lines: str) -> None:
+    assert read({"tags": items} | group())[1] == [f"'tags' must be a mapping ({lines} on lines below it), got a list"]
 
 
 def test_what_is_wrong_is_unknown_and_the_rest_is_there() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.options.addresses import Url
@@ -42,6 +42,13 @@ class GroupRole(StrEnum):
     """Where users work; runs no jobs."""
     COMPUTE = "compute"
     """Runs jobs."""
+
+    FORMER_VALUES = nonmember(
+        {
+            **dict.fromkeys(("head", "head-node", "master"), "write controller"),
+            **dict.fromkeys(("worker", "workers"), "write compute"),
+        }
+    )
 
 
 class SlurmTopology(StrEnum):

@@ -31,6 +31,7 @@ from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.otherwise import are_repeated, otherwise, steps_in
 from cdk_trainyard.options.remedies import (
     as_written,
+    assigned,
     is_nothing,
     left_out,
     lines,
@@ -185,11 +186,13 @@ class Reader:
             return True
         found = otherwise(shape, data, at, self.sources) if isinstance(shape, Items) else []
         listed = [item for item in data if isinstance(item, str)] if isinstance(data, tuple) else []
-        names = [*(name for name, _, _ in found), *listed]
-        name = next(filter(None, names), "a name")
+        said = assigned(listed)
+        names = [*said] or [*filter(None, (name for name, _, _ in found)), *listed, "a name"][:1]
         each = "give each a name of its own, as its key" if are_repeated(found) else "write each one's name as its key"
         remedy = f"; {each}" if found else ""
-        self._refused(at, self._values.flaw(f"must be a mapping ('{name}: …' on lines below it)", data, at, remedy))
+        self._refused(
+            at, self._values.flaw(f"must be a mapping ({lines(names, said)} on lines below it)", data, at, remedy)
+        )
         return False
 
     def _otherwise(self, shape: Items, data: Any, at: At) -> Any:

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.fields import Field, Scalar, default_in_words, keys_of, required_keys
+from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.signs import wide
-from cdk_trainyard.options.unknown_keys import COMMENT
+from cdk_trainyard.options.unknown_keys import COMMENT, SWITCHED_ON, instead_of
 from cdk_trainyard.problems import Flaw, either, shown
 
 MOST_DIGITS: Final = 18
@@ -93,8 +94,10 @@ def section_of(spec: type, data: object, *, without: str = "") -> str:
     """
     if {*required_keys(spec)} - {without}:
         return ""
-    if switch(data) == "true":
-        return "; write {} for one as it is without any key"
+    if (said := switch(data)) and "enabled" in keys_of(spec):
+        return f"; write {{enabled: {said}}}"
+    if said == "true":
+        return f"; {instead_of(SWITCHED_ON, spec) or 'write {} for one as it is without any key'}"
     if not isinstance(data, tuple) or not all(isinstance(item, str) for item in data):
         return ""
     switches = [key for key, option in keys_of(spec).items() if option.shape == Scalar(type=bool)]
@@ -171,6 +174,17 @@ def in_brackets(item: object) -> str:
     if _BARE.fullmatch(item):
         return item
     return json.dumps(item, ensure_ascii=False) if "'" in item or not item.isprintable() else f"'{item}'"
+
+
+def in_quotes(item: str) -> str:
+    """Return text as YAML has it between brackets, where it stands in quotes of a sentence itself."""
+    return re.sub("^'|'$", '"', in_brackets(item))
+
+
+def assigned(items: Iterable[str]) -> dict[str, str]:
+    """Return what a list of ``name=value`` says, as Compose and shells write it, each value as YAML has it."""
+    pairs = (item.partition("=") for item in items)
+    return {name: "…" if secret_problem(value) else in_quotes(value) for name, sign, value in pairs if sign}
 
 
 def plainly(wanted: type, data: object, key: str = "") -> str:

@@ -187,11 +187,17 @@ class Retention(Enumeration):
     )  # botocore's logs service model, PutRetentionPolicy; a test compares
 
 
+def _of_removal(text: str) -> str:
+    """Return what to write for how CloudFormation, Terraform and Kubernetes call what becomes of a resource."""
+    words = {"delete": "DESTROY", "keep": "RETAIN", "prevent_destroy": "RETAIN"}
+    return f"; write {words[text.lower()]}" if text.lower() in words else ""
+
+
 class Removal(Enumeration):
     """What becomes of a resource that leaves its stack."""
 
     what, member, suffix = "a RemovalPolicy", "RemovalPolicy", ""
-    kind = Choice(values=("RETAIN", "DESTROY"))
+    kind = Choice(values=("RETAIN", "DESTROY"), remedy=_of_removal)
 
     @property
     def name(self) -> str:
@@ -202,7 +208,7 @@ class Removal(Enumeration):
 class VolumeRemoval(Removal):
     """What becomes of a volume, which can leave a snapshot."""
 
-    kind = Choice(values=("RETAIN", "DESTROY", "SNAPSHOT"))
+    kind = Choice(values=("RETAIN", "DESTROY", "SNAPSHOT"), remedy=_of_removal)
 
 
 class ManagedPolicy(StandIn):

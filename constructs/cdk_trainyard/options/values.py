@@ -15,6 +15,7 @@ from cdk_trainyard.options.remedies import (
     alone,
     as_written,
     in_brackets,
+    in_quotes,
     is_long,
     is_nothing,
     plain,
@@ -89,7 +90,7 @@ class Values:
             if not isinstance(item, Scalar | Object) or (isinstance(item, Object) and item.section is not None):
                 continue
             if self._of_item(item, _ANY_WORD) and not self._of_item(item, data):
-                written = re.sub("^'|'$", '"', in_brackets(data))  # which stands in quotes itself
+                written = in_quotes(data)
                 return {key: f"[{written}]" if several else written}
         return {}
 

@@ -42,10 +42,14 @@ class AuthenticationKind(StrEnum):
     """Nobody, behind an internal load balancer."""
 
     FORMER_VALUES = nonmember(
-        dict.fromkeys(
-            ("cognito", "entra", "google", "oauth", "oauth2", "oidc", "okta", "saml", "sso"),
-            "there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",
-        )
+        {
+            **dict.fromkeys(
+                ("cognito", "entra", "google", "oauth", "oauth2", "oidc", "okta", "saml", "sso"),
+                "there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by "
+                "jwt",
+            ),
+            **dict.fromkeys(("bearer", "token"), "write jwt for tokens of an issuer, or api-key for one key of all"),
+        }
     )
     """Ways to sign in of other load balancers, by their names and by those of services."""
 

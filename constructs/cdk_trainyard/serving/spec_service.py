@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.fields import Said, Unit
@@ -60,6 +60,15 @@ class ScalingMetric(StrEnum):
     """Requests that wait in the engine, averaged over the tasks. The collector beside the engine reports it."""
     ALB_REQUESTS = "alb-requests"
     """Requests per task and minute that the load balancer counts: a fallback, since generations differ in length."""
+
+    FORMER_VALUES = nonmember(
+        {
+            **dict.fromkeys(("num_requests_waiting", "vllm:num_requests_waiting", "tgi_queue_size"), "write queue"),
+            **dict.fromkeys(
+                ("ALBRequestCountPerTarget", "RequestCountPerTarget", "requests_per_target"), "write alb-requests"
+            ),
+        }
+    )
 
 
 class NodeHealth(StrEnum):
