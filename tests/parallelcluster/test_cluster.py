@@ -438,6 +438,24 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"queues": [queue(ComputeResource(instance_types=["g4dn.xlarge", "g5.xlarge"]))]},
         "compute resource 'g4dn-xlarge' of queue 'compute' has types with T4 and A10G: a job gets either",
     ),
+    "memory-of-smallest": (
+        {
+            "queues": [queue(ComputeResource(instance_types=["c5.xlarge", "r5.xlarge"]))],
+            "slurm": SlurmSettings(memory_scheduling=True),
+        },
+        "compute resource 'c5-xlarge' of queue 'compute' has types with 8 GiB to 32 GiB of memory: with",
+    ),
+    "shared-spool": (
+        {"slurm": SlurmSettings(custom=[{"SlurmdSpoolDir": "/home/spool"}])},
+        "SlurmdSpoolDir /home/spool is on /home, which all nodes share: it must be each node's own",
+    ),
+    "shared-state": (
+        {
+            "slurm": SlurmSettings(custom=[{"StateSaveLocation": "/shared/state"}]),
+            "shared_storage": SharedStorage(ebs=[SharedEbs(at="/shared")]),
+        },
+        "StateSaveLocation /shared/state is on /shared: slurmctld runs as slurm and ends where it cannot write there",
+    ),
     "node-features": (
         {"queues": [queue(cpu(slurm={"feature": "big"}))]},
         "Feature of compute resource 'c5-xlarge' of queue 'compute' takes the place of those that ParallelCluster",
@@ -505,6 +523,14 @@ def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(
     build(network=network, queues=[queue(cpu(max_count=3))])
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("parallelcluster:few-addresses"))
     assert "the subnet 10.1.128.0/28 has at most 6 of 11 addresses left" in str(found[0].entry.data)
+
+
+@pytest.mark.parametrize("said", [{"SlurmdSpoolDir": "/home/%n"}, {"SlurmdSpoolDir": "/homes"}])
+def test_a_spool_of_each_node_s_own_is_no_news(
+    stack: Stack, build: Callable[..., ParallelCluster], said: dict[str, str]
+) -> None:
+    build(slurm=SlurmSettings(custom=[said]))
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("shared-spool"))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What may go wrong with a cluster without being wrong: said once, at synthesis. Pure."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from cdk_trainyard.parallelcluster.resolve import (
 )
 from cdk_trainyard.parallelcluster.rules_addresses import accelerator_plan
 from cdk_trainyard.parallelcluster.rules_storage import shared_places
+from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.spec_queues import Placement
 from cdk_trainyard.problems import either
@@ -136,6 +138,59 @@ def mixed_accelerators(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings
                 f"compute resource {compute.name!r} of queue {queue.name!r} has types with {' and '.join(names)}: a "
                 "job gets either; give each a compute resource of its own"
             )
+
+
+def memory_of_smallest(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """Slurm shares out of every node of a kind the memory that its smallest type has.
+
+    Source: AWS ParallelCluster user guide, "Slurm memory-based scheduling", read 2026-11;
+    ``InstancesMemorySchedulingWarningValidator`` of ParallelCluster.
+    """
+    if spec.slurm.memory_scheduling is not True:
+        return
+    for _at, queue, compute in computes(spec):
+        amounts = {each.memory_mib for each in types_of(compute) if "memory_mib" not in each.unknown}
+        if len(amounts) > 1:
+            least, most = (f"{amount(amounts) / 1024:g} GiB" for amount in (min, max))
+            yield (
+                f"compute resource {compute.name!r} of queue {queue.name!r} has types with {least} to {most} of "
+                f"memory: with 'memory_scheduling' jobs get {least} of any of them; give each a compute resource of "
+                "its own"
+            )
+
+
+def shared_spool(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """A directory of slurmd that is the same one for every node.
+
+    Source: slurm.conf(5), SlurmdSpoolDir ("local to each node"; ``%h`` and ``%n`` are replaced).
+    """
+    for _at, path in texts(spec, "slurmdspooldir"):
+        if not re.search("%[hn]", path) and (place := _shared(path, spec, context)):
+            yield (
+                f"SlurmdSpoolDir {path} is on {place}, which all nodes share: it must be each node's own, or they "
+                "write over one another's jobs; leave it out, or end it with /%n"
+            )
+
+
+def shared_state(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """A directory of slurmctld on a file system whose root belongs to root.
+
+    Source: slurm.conf(5), StateSaveLocation (SlurmUser reads and writes it); ParallelCluster's SlurmUser is slurm
+    (``slurm.conf.erb`` of aws-parallelcluster-cookbook).
+    """
+    for _at, path in texts(spec, "statesavelocation"):
+        if (place := _shared(path, spec, context)) not in {"", "/home"}:
+            yield (
+                f"StateSaveLocation {path} is on {place}: slurmctld runs as slurm and ends where it cannot write "
+                "there, and the root of a new file system belongs to root; the directory must be there and be "
+                "slurm's before the cluster is made, or leave it out"
+            )
+
+
+def _shared(path: str, spec: ParallelClusterSpec, context: ClusterContext) -> str:
+    """Return the shared directory that a path is in; nothing where it is on a node's own disk."""
+    places = [place for place in shared_places(spec, context) if not unresolved(place)]
+    return next((place for place in places if f"{path}/".startswith(f"{place.rstrip('/')}/")), "")
 
 
 def efa_not_used(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
@@ -317,6 +372,9 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "efa-not-used": efa_not_used,
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
+    "memory-of-smallest": memory_of_smallest,
+    "shared-spool": shared_spool,
+    "shared-state": shared_state,
     "node-features": features_of_nodes,
     "open-ssh": open_ssh,
     "name-tag": name_of_head_node,
