@@ -165,6 +165,10 @@ def test_what_is_said_of_an_alarm_counts() -> None:
             "got 'DiskFul'; did you mean 'DiskFull'?",
         ),
         (
+            AlarmOverride(name="GpuXid"),
+            "got 'GpuXid'; did you mean 'GpuFault'?",
+        ),
+        (
             AlarmOverride(name="DiskFull", threshold=95),
             "threshold' must be 1 to 90 percent free, got 95",
         ),

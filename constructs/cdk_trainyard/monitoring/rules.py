@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Final
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.errors import asked, did_you_mean
 from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms
 from cdk_trainyard.monitoring.promql import can_parse, taken_for_a_value, unreadable
 from cdk_trainyard.monitoring.render import own_rule
@@ -23,6 +23,7 @@ from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _LITERAL: Final = re.compile(r"""-?[0-9.]+|"[^"]*"|'[^']*'""")
+_NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 _OFFERED: Final = "the AWS General Reference, 'Amazon Managed Grafana endpoints and quotas'"
 _MOST_LISTED: Final = 5
 """Prefix lists, and endpoints (AWS::Grafana::Workspace NetworkAccessControl, ``maxItems``)."""
@@ -70,12 +71,24 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
         if known is None:
             names = alarm_names()
             text = f"must be an alarm: {either(names, all_in='the table of alarms')}, got {shown(override.name)}"
-            yield Problem(at, f"{text}{did_you_mean(override.name, names)}", of_key=True)
+            yield Problem(at, f"{text}{_meant(override.name)}", of_key=True)
         elif override.name in seen:
             yield Problem(at, f"must be said once, got {shown(override.name)} again", of_key=True)
         else:
             yield from within(at, _threshold_problems(override, known))
         seen.add(override.name)
+
+
+def _meant(name: str) -> str:
+    """Return the one alarm that has all words of a name, in its own or in its metrics, else the nearest as a question.
+
+    Args:
+        name: A name that no alarm has.
+    """
+    words = [word.lower() for word in re.findall(_NAME_WORD, name)]
+    told = {alarm.name: f"{alarm.name} {alarm.expr}".lower() for alarm in alarms()}
+    found = [each for each, text in told.items() if words and all(word in text for word in words)]
+    return asked(name, found) if len(found) == 1 else did_you_mean(name, alarm_names())
 
 
 def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -> Iterator[Problem]:
