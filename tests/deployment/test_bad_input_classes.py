@@ -369,7 +369,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD,
         "a new network that exists",
         [("zone: use1-az4", "zone: use1-az4\n  " + EXISTING.replace("CIDR", "10.4.0.0/20"))],
-        "network.zone' is no key beside 'vpc_id', which says that it exists already; leave one of both out",
+        "network.zone' is no key beside 'vpc_id', which says that it exists already; with 'vpc_id' it is 'zone' of",
     ),
     (GOOD, "a subnet of no host", [("zone: use1-az4", EXISTING.replace("CIDR", "127.0.0.0/20"))], "that hosts have"),
     (

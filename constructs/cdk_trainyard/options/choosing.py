@@ -5,7 +5,7 @@ from typing import Any
 
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.fields import Chosen, Part, keys_of
-from cdk_trainyard.options.unknown_keys import meant
+from cdk_trainyard.options.unknown_keys import instead_of, meant
 from cdk_trainyard.problems import shown
 from cdk_trainyard.tokens import Unknown
 
@@ -29,7 +29,8 @@ def of_the_other(part: Part, spec: type, key: str) -> str:
     if not found or found == [part.unless]:
         return f"is no key here{asked(key, found)}" if found else ""
     if spec is part.existing:
-        return f"is no key beside {shown(part.unless)}, which says that it exists already; leave one of both out"
+        instead = instead_of(key, spec) or "leave one of both out"
+        return f"is no key beside {shown(part.unless)}, which says that it exists already; {instead}"
     return f"is no key without {shown(part.unless)}, which says that it exists already; give that, or leave this out"
 
 
