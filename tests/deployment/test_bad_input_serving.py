@@ -280,7 +280,7 @@ AT_LOAD = [
     row(
         "a reference to a secret",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: '${HF_TOKEN}'}")],
-        "15:5: 'serving.engine.environment' must be without HF_TOKEN, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token_secret_arn', and the key of callers is that of 'authentication'",
+        "15:5: 'serving.engine.environment' must be without HF_TOKEN, which Secrets Manager keeps; the token of the Hub is 'hub_token_secret_arn', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'",
         "15:29: 'serving.engine.environment.HF_TOKEN' must be one line without […]",
     ),
     row(
@@ -320,6 +320,18 @@ AT_LOAD = [
             ("inf2.xlarge", "inf2.8xlarge"),
         ],
         "13:18: 'serving.model.precompiled' must be true for a model that […]",
+    ),
+    row(
+        "compiling with a version for an image",
+        [
+            ("kind: tgi", "kind: hf-vllm\n    image: 0.9.1"),
+            (
+                "  load_balancer:",
+                f"  compile: {{source: meta-llama/Llama-3.2-3B, revision: {COMMIT}}}\n  load_balancer:",
+            ),
+            ("inf2.xlarge", "inf2.8xlarge"),
+        ],
+        "15:12: 'serving.engine.image' must be hf-vllm-0.4.5, hf-vllm-0.4.5-ghcr or a reference with its registry […]",
     ),
     row(
         "compiling what is too large",

@@ -392,19 +392,19 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "key of callers as text": (
         tgi(environment={"API_KEY": "x"}),
         [
-            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
+            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "token as text": (
         tgi(environment={"HUGGING_FACE_HUB_TOKEN": "abc"}),
         [
-            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
+            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "token by another name": (
         tgi(environment={"EXTRA": "hf_abcdefghijklmnopqrst"}),
         [
-            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
+            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "variable that is none": (
@@ -556,7 +556,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "secrets where a path is asked for, and among bounds": (
         tgi(environment={"HF_TOKEN_PATH": "abc", "MAX_TOKEN": "abc"}),
         [
-            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
+            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
             for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
         ],
     ),
@@ -1451,7 +1451,7 @@ def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
     [
         (
             TextGenerationEngine.tgi(environment={"SM_ON_BATCH_SIZE": "64"}),
-            "'engine.environment.SM_ON_BATCH_SIZE' has no effect: nothing in an image of tgi reads it; it is of hf-vllm; leave it out",
+            "'engine.environment.SM_ON_BATCH_SIZE' has no effect: nothing in an image of tgi reads it; it is of hf-vllm; leave it out, as 'batch' of 'model' says it",
         ),
         (
             TextGenerationEngine.tgi(environment={"VLLM_PLUGINS": ""}),
@@ -1459,11 +1459,15 @@ def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
         ),
         (
             TextGenerationEngine.neuron_vllm(environment={"MAX_BATCH_SIZE": "4"}),
-            "'engine.environment.MAX_BATCH_SIZE' has no effect: nothing in an image of neuron-vllm reads it; it is of tgi; leave it out",
+            "'engine.environment.MAX_BATCH_SIZE' has no effect: nothing in an image of neuron-vllm reads it; it is of tgi; leave it out, as 'batch' of 'model' says it",
         ),
         (
             TextGenerationEngine.hf_vllm(environment={"SM_VLLM_MAX_NUM_SEQS": "4"}),
             "'engine.environment.SM_VLLM_MAX_NUM_SEQS' has no effect: nothing in an image of hf-vllm reads it; leave it out",
+        ),
+        (
+            TextGenerationEngine.hf_vllm(environment={"TENSOR_PARALLEL_SIZE": "8"}),
+            "'engine.environment.TENSOR_PARALLEL_SIZE' has no effect: nothing in an image of hf-vllm reads it; leave it out, as 'tensor_parallel' of 'model' says it",
         ),
         (
             TextGenerationEngine.tgi(environment={"OPTION_TENSOR_PARALLEL_DEGREE": "8"}),

@@ -144,7 +144,10 @@ def _is_answered(value: object) -> bool:
 
 
 def _secrets(*, up: int = 2) -> str:
-    token = f"the token of the Hub, for a model that is not precompiled, is {option('hub_token', up=up)}"
+    token = (
+        f"the token of the Hub is {option('hub_token', up=up)}, of 'compile' for a model that a build compiles, and of "
+        "the engine for one that is not precompiled"
+    )
     return f"which Secrets Manager keeps; {token}, and the key of callers is that of 'authentication'"
 
 

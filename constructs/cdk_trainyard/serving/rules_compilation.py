@@ -168,8 +168,10 @@ def _other_size(source: str, preset: str) -> str | None:
 
 
 def _image_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
-    """Check that it is known how the engine's image compiles."""
+    """Check that it is known how the engine's image compiles; what is no image at all is answered as such."""
     if unresolved(engine, engine.kind, engine.image) or engine.kind is Server.NEURON_VLLM or engine.container.known:
+        return
+    if engine.image is not None and "/" not in engine.image:
         return
     keys = either(row.key for row in engine_images() if row.server is engine.kind)
     text = f"must be {keys} for a model that a build compiles, got {engine.container.key}"

@@ -48,6 +48,7 @@ _OF_MODEL: Final[Mapping[str, str]] = {
     "SM_ON_SEQUENCE_LENGTH": "sequence_length",
     "SM_ON_SERVED_MODEL_NAME": "name",
     "SM_ON_TENSOR_PARALLEL_SIZE": "tensor_parallel",
+    "TENSOR_PARALLEL_SIZE": "tensor_parallel",
 }
 """Variables that follow from one option of the model: it decides what fits, what is compiled and who is asked for."""
 _EARLIER: Final = {"HF_BATCH_SIZE": "MAX_BATCH_SIZE", "HF_SEQUENCE_LENGTH": "MAX_TOTAL_TOKENS"}
@@ -84,6 +85,7 @@ _READERS: Final[Mapping[str, frozenset[Server]]] = {
     "OPTION_": frozenset(),
     "SM_ON_": frozenset({Server.HF_VLLM}),
     "SM_VLLM_": frozenset(),
+    "TENSOR_PARALLEL_SIZE": frozenset(),
     "VLLM_": frozenset({Server.HF_VLLM, Server.NEURON_VLLM}),
 }
 """Names of variables, and beginnings of names, that only these engines read."""
@@ -147,7 +149,9 @@ def variable_warnings(spec: ServiceSpec) -> Iterator[str]:
         readers = next((_READERS[each] for each in _READERS if name == each or _begins(name, each)), {kind})
         if spec.engine.container.known and kind not in readers:
             by = f"; it is of {' and '.join(sorted(readers))}" if readers else ""
-            yield f"'engine.environment.{name}' has no effect: nothing in an image of {kind} reads it{by}; leave it out"
+            says = f", as '{_OF_MODEL[name]}' of 'model' says it" if name in _OF_MODEL else ""
+            text = f"'engine.environment.{name}' has no effect: nothing in an image of {kind} reads it{by}"
+            yield f"{text}; leave it out{says}"
         elif name == _CONCURRENT and kind is Server.TGI and (number := _number(value)) and number < batch:
             text = f"'engine.environment.{name}' {number} is less than 'batch' {batch} of 'model'"
             yield f"{text}: TGI answers further requests with 429 while the batch has room; use {batch} or more"
