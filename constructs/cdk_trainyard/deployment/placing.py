@@ -47,9 +47,13 @@ def problems_at_their_places(
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:
     """Say whether an option must go, whatever is in it; an item by a wrong name stays, under another one."""
+    return problem.of_key and not _is_name(deployment, problem) and not [*others(problem)]
+
+
+def _is_name(deployment: DeploymentSpec, problem: Problem) -> bool:
+    """Say whether a problem is about the name of an item, whatever is in it."""
     _, around = found_in(deployment, problem.at[:-1])
-    is_item = not is_dataclass(around) and not problem.text.startswith(_GO)
-    return problem.of_key and not is_item and not [*others(problem)]
+    return problem.of_key and not is_dataclass(around) and not problem.text.startswith(_GO)
 
 
 def _of_rules(
@@ -76,7 +80,8 @@ def _of_rules(
     for problem in found:
         path, value = found_in(deployment, problem.at)
         beside = [called(at) for at in others(problem)]
-        if path not in answered and not any(at in unknown for at in beside):
+        is_told = path in (unknown if _is_name(deployment, problem) else answered)
+        if not is_told and not any(at in unknown for at in beside):
             text = sentence(problem, called=called)
             if type(value) in _PLAIN and path not in document.values:  # a default, wrong beside a key that is said
                 text = f"{text} ({shown(value)} is the default)"

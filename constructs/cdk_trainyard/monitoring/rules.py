@@ -64,7 +64,7 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
     """
     seen: set[str] = set()
     for override in overrides:
-        if unresolved(override, override.name):
+        if unresolved(override.name):
             continue
         known = next((alarm for alarm in alarms() if alarm.name == override.name), None)
         at: At = (override.name,)
@@ -74,7 +74,7 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
             yield Problem(at, f"{text}{_meant(override.name)}", of_key=True)
         elif override.name in seen:
             yield Problem(at, f"must be said once, got {shown(override.name)} again", of_key=True)
-        else:
+        elif not unresolved(override):
             yield from within(at, _threshold_problems(override, known))
         seen.add(override.name)
 

@@ -241,7 +241,9 @@ class Reader:
 
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
         if not isinstance(data, Mapping):
-            return self.read(spec, data, at, without=name_field)
+            unknown = self.read(spec, data, at, without=name_field)
+            setattr(unknown, name_field, name)  # which may be wrong too
+            return unknown
         meant = self._unknown_keys(spec, data, at, without=name_field)
         return self._made(spec, data, at, given={name_field: name}, meant=meant)
 
