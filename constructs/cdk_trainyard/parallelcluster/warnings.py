@@ -162,7 +162,7 @@ def memory_of_smallest(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings
 def shared_spool(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
     """A directory of slurmd that is the same one for every node.
 
-    Source: slurm.conf(5), SlurmdSpoolDir ("local to each node"; ``%h`` and ``%n`` are replaced).
+    Source: slurm.conf(5), SlurmdSpoolDir: local to each node, and ``%h`` and ``%n`` in it are replaced.
     """
     for _at, path in texts(spec, "slurmdspooldir"):
         if not re.search("%[hn]", path) and (place := _shared(path, spec, context)):
@@ -176,7 +176,7 @@ def shared_state(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings
     """A directory of slurmctld on a file system whose root belongs to root.
 
     Source: slurm.conf(5), StateSaveLocation (SlurmUser reads and writes it); ParallelCluster's SlurmUser is slurm
-    (``slurm.conf.erb`` of aws-parallelcluster-cookbook).
+    (``slurm.conf.erb`` of aws-parallelcluster-cookbook, read 2026-11).
     """
     for _at, path in texts(spec, "statesavelocation"):
         if (place := _shared(path, spec, context)) not in {"", "/home"}:
