@@ -238,7 +238,7 @@ AT_LOAD = [
         )
         for said, column, path, got, default in (
             ("none", 10, "", "'none'", "no file system, and buckets for every purpose"),
-            ("{buckets: false}", 20, ".buckets", "false", "all are made, and retained when the deployment goes"),
+            ("{buckets: false}", 20, ".buckets", "false", "all are made, and kept unless their auto_delete is true"),
             (
                 "{buckets: {datasets: none}}",
                 31,

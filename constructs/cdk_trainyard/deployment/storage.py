@@ -43,7 +43,7 @@ class StorageSection:
     open_zfs: OpenZfsSection | None = None
     """An existing OpenZFS file system, for home directories. Default - none."""
     buckets: BucketsSpec = BucketsSpec()  # noqa: RUF009  a frozen value
-    """The buckets. Default - all are made, and retained when the deployment goes."""
+    """The buckets. Default - all are made, and kept unless their ``auto_delete`` is true."""
 
 
 def storage_problems(storage: StorageSection) -> Iterator[Problem]:
