@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Collection, Iterator
@@ -195,16 +196,26 @@ def nothing_is_left() -> Iterator[None]:
     assert not left, "this module leaves the process changed"
 
 
+@pytest.fixture(scope="session")
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where deployment files are written: to make a folder for each of thousands takes longer than to read the file."""
+    return tmp_path_factory.mktemp("files")
+
+
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[str], Path]:
-    """Write a deployment file."""
+def write(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Path]]:
+    """Write a deployment file: in the test's own folder where it asks for one, else in one that is empty."""
+    own = "tmp_path" in request.fixturenames
+    folder: Path = request.getfixturevalue("tmp_path" if own else "_folder")
 
     def written(text: str) -> Path:
-        path = tmp_path / "x.yaml"
+        path = folder / "x.yaml"
         path.write_text(text, encoding="utf-8")
         return path
 
-    return written
+    yield written
+    for each in () if own else folder.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
 @pytest.fixture(scope="session")
