@@ -30,8 +30,14 @@ trainyard ssh-config "$FILE" --file config --identity "$PWD/key"
 ssh -F config -o UserKnownHostsFile=known "$(tail -n 1 ids)" 'echo "ssh on $(hostname)"' </dev/null
 """
 """By the ids of the nodes that were booted: the others of the fleet run in the local AWS alone."""
-MEASURED = 'echo "exec on $(hostname)"; echo "targets of $(curl --silent http://127.0.0.1:8429/api/v1/targets)"'
-"""What the agent of each node asks, by the agent itself: what it writes leads nowhere here."""
+MEASURED = """echo "exec on $(hostname)"
+for _ in $(seq 90); do
+  said=$(curl --silent http://127.0.0.1:8429/api/v1/targets)
+  case $said in *'"health":"down"'*) sleep 1 ;; *) break ;; esac
+done
+echo "targets of $said\""""
+"""What the agent of each node asks, by the agent itself: what it writes leads nowhere here. It asks each target once in
+its interval, spread over that: of a node that has just taken another's place, some are down until they are asked."""
 
 
 def asked(line: str) -> dict[tuple[str, str], str]:
