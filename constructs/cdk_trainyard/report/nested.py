@@ -1,6 +1,6 @@
 """What stands in nested mappings, of which templates are made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
@@ -24,15 +24,7 @@ def imports(value: Any) -> Iterator[str]:
     Args:
         value: The value.
     """
-    match value:
-        case {"Fn::ImportValue": str(name)}:
-            yield name
-        case Mapping():
-            for inner in value.values():
-                yield from imports(inner)
-        case list():
-            for inner in value:
-                yield from imports(inner)
+    yield from _named(value, _import)
 
 
 def references(value: Any) -> Iterator[str]:
@@ -41,12 +33,29 @@ def references(value: Any) -> Iterator[str]:
     Args:
         value: The value.
     """
+    yield from _named(value, _reference)
+
+
+def _import(value: Any) -> str | None:
+    match value:
+        case {"Fn::ImportValue": str(name)}:
+            return name
+    return None
+
+
+def _reference(value: Any) -> str | None:
     match value:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
-            yield name
-        case Mapping():
-            for inner in value.values():
-                yield from references(inner)
-        case list():
-            for inner in value:
-                yield from references(inner)
+            return name
+    return None
+
+
+def _named(value: Any, name_of: Callable[[Any], str | None]) -> Iterator[str]:
+    """Yield the names in a value, of which nothing inside is looked at."""
+    name = name_of(value)
+    if name is not None:
+        yield name
+        return
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for each in inner:
+        yield from _named(each, name_of)
