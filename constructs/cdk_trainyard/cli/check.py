@@ -1,8 +1,9 @@
 """``trainyard check FILE…``: every rule of deployment files, without CDK, Node or AWS."""
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load, written
 from cdk_trainyard.cli._formats import FORMATS, Finding
 from cdk_trainyard.monitoring.promql import UNREAD, can_parse
+
+if TYPE_CHECKING:
+    from cdk_trainyard.deployment.model import Deployment
 
 
 @click.command("check")
@@ -46,13 +50,16 @@ def findings(file: Path) -> list[Finding]:
         return [_finding(file, line) for line in wrong.message.splitlines()]
     if deployment.monitoring and deployment.monitoring.own_alarms and not can_parse():
         click.echo(f"{written(file)}: {UNREAD}", err=True)
+    return list(dict.fromkeys(_warnings(file, deployment)))
+
+
+def _warnings(file: Path, deployment: "Deployment") -> Iterator[Finding]:
     from cdk_trainyard.deployment.warnings import warnings
 
-    found = [
-        (replace(_finding(file, f"{deployment.locate(*each.at)}: {each.text}"), warning=each.slug))
-        for each in warnings(deployment)
-    ]
-    return list(dict.fromkeys(found))
+    for each in warnings(deployment):
+        place = deployment.document.place(each.at) if deployment.document else None
+        line, column = (place.line, place.column) if place else (None, None)
+        yield Finding(file=written(file), line=line, column=column, text=each.text, warning=each.slug)
 
 
 def _finding(file: Path, line: str) -> Finding:
