@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 STOREYS = (
     (
-        "acknowledgments data_files json_value lazy managed_policy node_scripts operators origin places policy "
-        "problems project retention signals tokens versions"
+        "acknowledgments assembly_metadata data_files json_value lazy managed_policy node_scripts operators origin "
+        "places policy problems project retention signals tokens versions"
     ),
     "account errors log_groups partitions",
     "inline_function instances names options reach",

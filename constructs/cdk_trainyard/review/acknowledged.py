@@ -7,6 +7,8 @@ from pathlib import Path
 from aws_cdk import Stack, Validations
 from constructs import IConstruct
 
+from cdk_trainyard.assembly_metadata import entries_of
+
 _REPORT = "validation-report.json"
 
 
@@ -52,13 +54,4 @@ def _outside_stacks(scope: IConstruct) -> Iterator[IConstruct]:
 
 
 def _in_stacks(assembly: Path, key: str) -> Iterator[tuple[str, str]]:
-    """Read them where CDK wrote them: asking every construct takes thousands of calls to Node."""
-    for artifact in json.loads((assembly / "manifest.json").read_text())["artifacts"].values():
-        properties = artifact.get("properties", {})
-        if artifact["type"] == "cdk:cloud-assembly":
-            yield from _in_stacks(assembly / properties["directoryName"], key)
-        if file := artifact.get("additionalMetadataFile"):
-            for path, entries in json.loads((assembly / file).read_text()).items():
-                for entry in entries:
-                    if entry["type"] == key:
-                        yield from ((path.removeprefix("/"), rule) for rule in entry["data"])
+    return ((path, rule) for path, rules in entries_of(assembly, key) for rule in rules)
