@@ -94,15 +94,23 @@ def ipv4_of_a_cpu_type(name: str) -> int:
     return 15 if width <= 3 else 30 if width <= 12 else 50
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_every_other_type_is_a_cpu_type_of_the_rule(name: str) -> None:
-    known = InstanceType.of(name)
-    assert not known.accelerated
-    assert len(known.network_cards) == 1
-    assert known.ipv4_per_interface == ipv4_of_a_cpu_type(name)
-    assert known.hyperpod_addresses("slurm") == 1
-    assert known.hyperpod_addresses("eks") == known.ipv4_per_interface
-    assert known.max_efa_interfaces == (1 if name in EFA_BY_EC2_ONLY else 0)
+def test_every_other_type_is_a_cpu_type_of_the_rule() -> None:
+    """By type: accelerated, network cards, addresses of an interface, those with Slurm and with EKS, EFA interfaces."""
+    types = {name: InstanceType.of(name) for name in OTHERS}
+    assert {
+        name: (
+            known.accelerated,
+            len(known.network_cards),
+            known.ipv4_per_interface,
+            known.hyperpod_addresses("slurm"),
+            known.hyperpod_addresses("eks"),
+            known.max_efa_interfaces,
+        )
+        for name, known in types.items()
+    } == {
+        name: (False, 1, ipv4_of_a_cpu_type(name), 1, ipv4_of_a_cpu_type(name), int(name in EFA_BY_EC2_ONLY))
+        for name in OTHERS
+    }
 
 
 def test_the_table_covers_every_type_of_hyperpod() -> None:

@@ -42,6 +42,7 @@ def test_a_time_service_that_does_not_answer_is_no_wrong_clock(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CLOCK, "_TRIES", 1)
+    monkeypatch.setattr(CLOCK.ask, "__defaults__", (0.05,))  # seconds that it waits
     silent = Clock()
     silent.ahead = None
     assert CLOCK.main(["--server", silent.address]) == 75

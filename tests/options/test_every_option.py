@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from importlib import import_module
 
-import pytest
-
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Scalar, Shape, fields_of
@@ -39,7 +37,7 @@ def parts(shape: Shape) -> Iterator[type]:
 
 ORCHESTRATORS = tuple(OWN)
 OPTIONS = [
-    pytest.param(spec, name, option, id=f"{spec.__module__}.{spec.__name__}.{name}")
+    (spec, name, option)
     for spec in reachable(DeploymentSpec, *specifications())
     for name, option in fields_of(spec).items()
 ]
@@ -62,20 +60,29 @@ def open_kinds(shape: Shape) -> Iterator[Open]:
     return (kind for scalar in scalars(shape) for kind in scalar.kinds if isinstance(kind, Open))
 
 
-@pytest.mark.parametrize(("spec", "name", "option"), OPTIONS)
-def test_texts_and_numbers_are_of_a_kind(spec: type, name: str, option: Field) -> None:
-    bare = [each.type for each in scalars(option.shape) if each.type in {str, int, float} and not each.kinds]
-    assert bare == [], f"{spec.__name__}.{name}"
-    if isinstance(option.shape, Named):
-        assert option.shape.names
+def test_texts_and_numbers_are_of_a_kind() -> None:
+    assert {
+        f"{spec.__name__}.{name}"
+        for spec, name, option in OPTIONS
+        for each in scalars(option.shape)
+        if each.type in {str, int, float} and not each.kinds
+    } == set()
 
 
-@pytest.mark.parametrize(("spec", "name", "option"), OPTIONS)
-def test_no_text_is_a_reference_or_several_lines(spec: type, name: str, option: Field) -> None:
-    for kinds in (scalar.kinds for scalar in scalars(option.shape) if scalar.type is str):
-        if not any(isinstance(kind, Open) for kind in kinds):
-            passed = {value for value in WRONG if not refused(kinds, value)}
-            assert passed <= (COMMANDS if name == "commands" else set()), spec
+def test_names_of_the_users_own_are_of_a_kind() -> None:
+    named = {f"{spec.__name__}.{name}": option.shape for spec, name, option in OPTIONS}
+    assert {place for place, shape in named.items() if isinstance(shape, Named) and not shape.names} == set()
+
+
+def test_no_text_is_a_reference_or_several_lines() -> None:
+    assert {
+        (f"{spec.__name__}.{name}", value)
+        for spec, name, option in OPTIONS
+        for kinds in (scalar.kinds for scalar in scalars(option.shape) if scalar.type is str)
+        if not any(isinstance(kind, Open) for kind in kinds)
+        for value in WRONG
+        if not refused(kinds, value) and not (name == "commands" and value in COMMANDS)
+    } == set()
 
 
 def number(shape: Shape) -> bool:
@@ -83,16 +90,16 @@ def number(shape: Shape) -> bool:
     return wanted in {int, float}
 
 
-NUMBERS = [case for case in OPTIONS if number(case.values[2].shape) and case.values[2].key]
-
-
-@pytest.mark.parametrize(("spec", "name", "option"), NUMBERS)
-def test_a_number_beyond_all_range_is_too_long(spec: type, name: str, option: Field) -> None:
-    for digits in (308, 309, 400):
-        reader = Reader(environment=HERE)
-        reader.read(spec, {option.key: f"{10**digits}"}, ())
-        [said] = [problem.text for problem in reader.problems if problem.at == (option.key,)]
-        assert " of at most 18 digits, got " in said, name
+def test_a_number_beyond_all_range_is_too_long() -> None:
+    taken = []
+    for spec, name, option in OPTIONS:
+        for digits in (308, 309, 400) if number(option.shape) and option.key else ():
+            reader = Reader(environment=HERE)
+            reader.read(spec, {option.key: f"{10**digits}"}, ())
+            said = [problem.text for problem in reader.problems if problem.at == (option.key,)]
+            if [" of at most 18 digits, got " in text for text in said] != [True]:
+                taken.append((f"{spec.__name__}.{name}", digits, said))
+    assert taken == []
 
 
 def refused(kinds: tuple[Kind, ...], value: str) -> bool:
@@ -100,7 +107,7 @@ def refused(kinds: tuple[Kind, ...], value: str) -> bool:
 
 
 def test_what_a_kind_leaves_to_a_rule_has_one() -> None:
-    named = {kind.rule for case in OPTIONS for kind in open_kinds(case.values[2].shape)}
+    named = {kind.rule for _, _, option in OPTIONS for kind in open_kinds(option.shape)}
     defined = {
         name
         for path in PACKAGE.rglob("rules*.py")

@@ -17,7 +17,7 @@ tokens"), GitHub ("About authentication to GitHub"), GitLab ("Token prefixes"), 
 ("Tokens"); read 2026-11. Names and placeholders begin so too: what follows must have a digit. By the rules of gitleaks
 (read 2026-11), Slack's begin with one, and Hugging Face's may be 34 letters without any."""
 _PRIVATE_KEY: Final = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
-_ACCESS_KEY: Final = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
+_ACCESS_KEY: Final = re.compile(rb"A[KS]IA(?<!\wA[KS]IA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
 _KEY_VALUE: Final = rb"[\"']?\]?[ \t]*[=:, \t][ \t]*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 _PATTERNS: Final = (
     (_PRIVATE_KEY, "a private key"),
@@ -26,9 +26,9 @@ _PATTERNS: Final = (
         (re.compile(name + _KEY_VALUE), "an AWS secret access key")
         for name in (b"aws_secret_access_key", b"AWS_SECRET_ACCESS_KEY")
     ),
-    (re.compile(rb"\bAccountKey=([A-Za-z0-9+/]{86}==)"), "a key of Azure Storage"),
+    (re.compile(rb"AccountKey=(?<!\wAccountKey=)([A-Za-z0-9+/]{86}==)"), "a key of Azure Storage"),
     (
-        re.compile(rb"\bhooks\.slack\.com/services/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{24})\b"),
+        re.compile(rb"hooks\.(?<!\whooks\.)slack\.com/services/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{24})\b"),
         "a webhook of Slack",
     ),
     *((re.compile(f"{begin}(?<![A-Za-z0-9_-]{begin}){rest}".encode()), "a token") for begin, rest in TOKENS.items()),
