@@ -1,4 +1,4 @@
-"""Objects of CDK for stand-ins that say all there is to say: a duration, an instance class, a retention.
+"""Turns stand-ins of options into CDK's Duration, RetentionDays, RemovalPolicy and InstanceType.
 
 A specification's default is a stand-in where CDK's type is no plain value; a constructor that uses such an option asks
 `real` for the object. `cdk_trainyard.deployment.exchange` knows the others, which refer to something that exists.

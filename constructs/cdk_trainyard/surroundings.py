@@ -1,4 +1,4 @@
-"""Where a construct's stack goes, as far as it is known while it is defined."""
+"""Region and account of a construct's stack, None while they are Tokens, and constructs of one kind that share them."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A file whose sections stand elsewhere than they must: refused, and read as if they stood there. No CDK."""
+"""Finds what stands in the wrong place of a deployment file; refuses it, and reads on as if it were right. No CDK."""
 
 from collections.abc import Mapping
 from typing import Any, Final

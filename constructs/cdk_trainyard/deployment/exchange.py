@@ -33,7 +33,7 @@ _REAL: Final[Mapping[type, Callable[["Exchange", Any], Any]]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exchange:
-    """Exchanges what a file says for real objects.
+    """Replaces what a file names by objects of CDK: ids and ARNs by imported ones (IBucket, IKey, …), and values.
 
     Attributes:
         existing: Where objects are taken that exist already.

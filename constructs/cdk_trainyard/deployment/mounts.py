@@ -1,4 +1,4 @@
-"""What follows from the ``storage:`` section for the nodes that mount its file systems."""
+"""The file systems that nodes mount, as `MountFacts`, from the ``storage:`` section."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

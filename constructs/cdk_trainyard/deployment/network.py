@@ -1,4 +1,4 @@
-"""What follows from the ``network:`` section for what stands in it."""
+"""Zones, blocks and addresses of the subnets of the ``network:`` section, for other sections' rules."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -67,7 +67,7 @@ def _nothing(_deployment: DeploymentSpec, _answers: Answers) -> Iterator[Call]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """A kind of thing that is asked about.
+    """One check of the doctor: the calls to AWS that it makes, and how answers become findings.
 
     Attributes:
         name: Its name in the table.

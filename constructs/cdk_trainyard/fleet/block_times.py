@@ -1,4 +1,4 @@
-"""When the nodes of a capacity block come and go: an Auto Scaling group would launch in vain before it and after it."""
+"""Auto Scaling schedules that start and end nodes with an EC2 capacity block, outside of which launches are in vain."""
 
 from aws_cdk import CfnAutoScalingScheduledAction, CfnUpdatePolicy
 from aws_cdk import aws_autoscaling as autoscaling

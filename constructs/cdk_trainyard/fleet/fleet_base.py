@@ -1,4 +1,4 @@
-"""What people do with a fleet, and what it tells."""
+"""The base of `EfaFleet`: what is done with its Auto Scaling group once that is there."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ _AUTO_SCALING_ROLE = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 
 @jsii.implements(ec2.IConnectable)
 class FleetBase(Construct):
-    """What people do with a fleet, and what it tells.
+    """The base of `EfaFleet`: grants, commands for Session Manager and Auto Scaling, CloudWatch metrics, SNS.
 
     Attributes:
         fleet_name: The name.

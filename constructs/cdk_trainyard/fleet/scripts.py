@@ -1,4 +1,4 @@
-"""The set-up of the nodes: the project's own steps, uploaded once under the hash of their content."""
+"""The upload of a fleet's set-up scripts to S3, under the hash of their content."""
 
 from dataclasses import replace
 

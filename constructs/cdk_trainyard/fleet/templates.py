@@ -6,12 +6,12 @@ from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
 
 
 class MixedTemplate(EfaLaunchTemplate):
-    """One of several templates of a group, which says itself how its instances are bought."""
+    """A launch template without purchase options: the Auto Scaling group, which has several templates, sets them."""
 
     _sold_by_template: ClassVar[bool] = False
 
 
 class MasterTemplate(EfaLaunchTemplate):
-    """The template of a master, whose type may have EFA or not."""
+    """The launch template of a master, whose type may have EFA or not."""
 
     _efa_needed: ClassVar[bool] = False

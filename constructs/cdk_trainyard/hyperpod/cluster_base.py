@@ -1,4 +1,4 @@
-"""What every HyperPod cluster has, made here or elsewhere."""
+"""The base of HyperPod clusters, made or imported."""
 
 from typing import cast
 
@@ -25,7 +25,7 @@ _TROUBLE = (ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK)
 
 @jsii.implements(ec2.IConnectable)
 class HyperPodClusterBase(Construct):
-    """What every HyperPod cluster has.
+    """The base of HyperPod clusters, made or imported: grants, events, alarms, metrics, commands.
 
     Attributes:
         cluster_arn: Its ARN.

@@ -1,4 +1,4 @@
-"""What nodes may do, and what they start after."""
+"""Grants HyperPod's roles what the parts of a cluster need, and builds its `Gate`."""
 
 from collections.abc import Sequence
 

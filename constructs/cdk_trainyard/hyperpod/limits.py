@@ -1,4 +1,4 @@
-"""What the service accepts, each fact once.
+"""Limits and name patterns of SageMaker HyperPod (``CreateCluster``), each with its source.
 
 Sources, read in November 2026: the service's own model (botocore 1.44.5, ``sagemaker``, ``CreateCluster``), its
 CloudFormation schema (``AWS::SageMaker::Cluster`` as cfn-lint 1.58.0 ships it), and what is named beside the facts.

@@ -1,4 +1,4 @@
-"""Values to the properties of ``AWS::SageMaker::Cluster``. Nothing is decided here."""
+"""Properties of ``AWS::SageMaker::Cluster`` from a resolved cluster. Nothing is decided here."""
 
 from collections.abc import Callable, Sequence
 

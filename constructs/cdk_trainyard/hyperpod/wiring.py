@@ -1,4 +1,4 @@
-"""What the rules need to know of the constructs that a cluster is wired to."""
+"""Facts for the rules, taken from the constructs that a HyperPod cluster is given, and what those get in return."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar

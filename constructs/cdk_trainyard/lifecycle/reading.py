@@ -1,4 +1,4 @@
-"""What whoever runs node scripts may do with their bucket: read what is theirs, and hear when something is missing.
+"""IAM statements with which nodes read their scripts from S3, and are told when one is missing.
 
 ``s3:ListBucket`` has no condition. S3 answers 404 for a key that is not there only to who may list the bucket, and 403
 to all others (``API_GetObject`` and ``API_HeadObject`` in the S3 API reference); neither request carries an

@@ -1,6 +1,8 @@
-"""Actions of nodes to what ParallelCluster calls: through fixed keys where it refuses every change, by hash elsewhere.
+"""Custom actions (OnNodeStart, OnNodeConfigured, OnNodeUpdated): the script in S3 and the arguments of each node.
 
-A node with a plan calls it at every event, an empty one too: what is called there could not be added later.
+Head node and login nodes call plans under fixed keys, since ParallelCluster refuses changes of what they begin with;
+compute nodes call scripts under the hash of their content. A node with a plan calls it at every event, an empty one
+too: what is called there could not be added later.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What others need of a ParallelCluster, made here or elsewhere."""
+"""The base of ParallelClusters, made or imported."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ _CLUSTER_TAG = "parallelcluster:cluster-name"
 
 @jsii.implements(ec2.IConnectable)
 class ParallelClusterBase(Construct):
-    """What others need of a ParallelCluster, made here or elsewhere.
+    """The base of ParallelClusters, made or imported: grants, metrics, commands.
 
     Attributes:
         cluster_name: Its name, and that of the stack that ParallelCluster makes.

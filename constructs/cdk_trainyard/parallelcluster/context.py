@@ -1,4 +1,4 @@
-"""What a cluster stands in, as facts: network, mounts, stack. The constructor and the file make the same."""
+"""Facts for ParallelCluster's rules: subnets, zones, mounts, stack name. The constructor and the file make the same."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

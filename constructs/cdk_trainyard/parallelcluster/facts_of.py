@@ -1,4 +1,4 @@
-"""The facts that rules ask of networks and mounts."""
+"""Makes the facts for ParallelCluster's rules (`context`) from constructs of networks and mounts."""
 
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network

@@ -1,4 +1,4 @@
-"""How nodes reach DynamoDB without NAT, and file systems of EFS that exist."""
+"""The gateway endpoint of DynamoDB for nodes without NAT, and security group rules for an EFS that exists."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What an account needs once, before the first deployment of a kind."""
+"""What an account needs once, before a first deployment: bootstrap, service-linked roles, certificates, capacity."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ _ABOUT = ("captured", "note")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prerequisite:
-    """Something that an account needs once. Source: ``data/prerequisites.json``.
+    """One thing that an account needs once, as a service-linked role or the CDK's bootstrap.
+
+    Source: ``data/prerequisites.json``.
 
     Attributes:
         what: What it is, and why it matters.

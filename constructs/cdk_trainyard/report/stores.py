@@ -1,4 +1,4 @@
-"""Requests that read and write what resources hold, and how those resources are named in them.
+"""Actions that read and write what is in S3, DynamoDB, logs, SNS, SQS, secrets and KMS, and the ARNs they name.
 
 Source: AWS Service Authorization Reference, actions and resource types of each service (read 2026-11).
 """

@@ -41,7 +41,7 @@ _COLLECTOR_MIB = 128
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskPlan:
-    """What a task is.
+    """Inputs of the ECS task definition: engine settings, address in S3, Neuron devices, memory.
 
     Attributes:
         service_name: What its metrics are called by.

@@ -1,4 +1,4 @@
-"""What nodes that run containers and are measured may be allowed: to pull images, and to write metrics."""
+"""IAM statements to pull images from ECR, and to write metrics to Amazon Managed Service for Prometheus."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

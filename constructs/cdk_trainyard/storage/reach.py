@@ -1,4 +1,4 @@
-"""How nodes reach storage that has another security group than theirs."""
+"""Security group rules between nodes and FSx for Lustre (988, 1018-1023; all for EFA), and to accounting databases."""
 
 from collections.abc import Sequence
 
