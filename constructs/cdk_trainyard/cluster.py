@@ -1,4 +1,4 @@
-"""What computes, whatever runs the jobs: the one protocol of HyperPod clusters, ParallelClusters and fleets."""
+"""Protocols of a training cluster (HyperPod, ParallelCluster, EC2 fleet), and the gate that its nodes depend on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from cdk_trainyard.storage.spec import OpenZfs
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Publisher:
-    """Who publishes to a topic that is told of a cluster's trouble.
+    """The IAM principal that publishes a cluster's notifications to an SNS topic.
 
     Attributes:
         principal: The principal; the key that encrypts the topic must let it use it.
@@ -117,7 +117,9 @@ class Updated(Protocol):
 
 
 class Gate(DependencyGroup):
-    """What the nodes of a cluster start after, and are deleted before.
+    """The dependencies of a cluster's nodes: routes, security group rules, policies, scripts, file systems.
+
+    They are made before the nodes, and deleted after them.
 
     Args:
         scope: The cluster.
@@ -168,7 +170,7 @@ class Gate(DependencyGroup):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """What a deployment has beside its cluster.
+    """Network, security group, buckets, mounts, database and metrics of a deployment, as constructs.
 
     Attributes:
         network: The network.
