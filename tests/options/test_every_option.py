@@ -5,7 +5,7 @@ from importlib import import_module
 
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Scalar, Shape, fields_of
+from cdk_trainyard.options.fields import Chosen, Items, Named, Object, Part, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind, Open
 from cdk_trainyard.options.reading import Reader
 from tests.options.test_defaults import specifications
