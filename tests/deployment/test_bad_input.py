@@ -526,7 +526,7 @@ AT_LOAD = [
     row(
         "strategy",
         [("cluster:", "cluster:\n  provisioning: Continuous\n  slurm_config_strategy: Managed")],
-        "11:26: 'cluster.slurm_config_strategy' must not be given with continuous provisioning […]",
+        "11:26: 'cluster.slurm_config_strategy' must be left out with continuous provisioning […]",
     ),
     row(
         "strategy-legacy",
@@ -536,7 +536,7 @@ AT_LOAD = [
                 "cluster:\n  topology: legacy\n  slurm_config_strategy: Managed\n  lifecycle: {on_create: on_create.sh}",
             )
         ],
-        "11:26: 'cluster.slurm_config_strategy' must not be given with 'topology' legacy; the file knows no strategy",
+        "11:26: 'cluster.slurm_config_strategy' must be left out with 'topology' legacy; the file knows no strategy",
     ),
     row(
         "spot",
@@ -552,7 +552,7 @@ AT_LOAD = [
         "root",
         [("count: 4", "count: 4\n      volumes:\n      - {root: true, size_gb: 200}")],
         "20:9: 'cluster.groups.workers.volumes[0].key_arn' must be given for the root volume […]",
-        "20:31: 'cluster.groups.workers.volumes[0].size_gb' must not be given for the root […]",
+        "20:31: 'cluster.groups.workers.volumes[0].size_gb' must be left out for the root […]",
     ),
     row(
         "volume-key",
@@ -794,7 +794,7 @@ AT_LOAD = [
     row(
         "tiering",
         [("1200", "1200\n    storage: INTELLIGENT_TIERING\n    read_cache_gib: 64")],
-        "7:19: 'storage.lustre.capacity_gib' must not be given for PERSISTENT_2 on […]",
+        "7:19: 'storage.lustre.capacity_gib' must be left out for PERSISTENT_2 on […]",
         "9:5: 'storage.lustre.read_cache_gib' is no key here; use 'read_cache', with 'mode' and 'size_gib'",
     ),
     row(
@@ -846,7 +846,7 @@ AT_LOAD = [
     row(
         "checkpoints2",
         [("storage:", "storage:\n  buckets: {checkpoint_days: 3, checkpoints: {bucket_name: foo}}")],
-        "6:30: 'storage.buckets.checkpoint_days' must not be given with 'checkpoints' […]",
+        "6:30: 'storage.buckets.checkpoint_days' must be left out with 'checkpoints' […]",
     ),
     row(
         "bucket-name",

@@ -426,7 +426,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             GOOD_SERVING,
             f"the variable {name}",
             [("kind: tgi", f"kind: tgi\n    environment: {{{name}: abcdef}}")],
-            f"serving.engine.environment.{name}' must not be given as text",
+            f"serving.engine.environment.{name}' must be left out: a secret",
         )
         for name in (
             "GITHUB_PAT",

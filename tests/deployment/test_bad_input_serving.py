@@ -275,7 +275,7 @@ AT_LOAD = [
     row(
         "a secret as text",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: abc}")],
-        "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",
+        "15:19: 'serving.engine.environment.HF_TOKEN' must be left out: a secret […]",
     ),
     row(
         "a reference to a secret",

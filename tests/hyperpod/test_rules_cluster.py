@@ -112,7 +112,7 @@ REFUSALS = [
     (
         {"groups": [controller(partition="dev"), worker()]},
         (
-            "'groups.controller-group.partition' must not be given for a controller group, got 'dev'; partitions "
+            "'groups.controller-group.partition' must be left out for a controller group, got 'dev'; partitions "
             "hold compute nodes"
         ),
     ),
@@ -126,7 +126,7 @@ REFUSALS = [
     (
         {"slurm_config_strategy": SlurmConfigStrategy.MANAGED, "provisioning": CONTINUOUS},
         (
-            "'slurm_config_strategy' must not be given with continuous provisioning, got Managed; the service "
+            "'slurm_config_strategy' must be left out with continuous provisioning, got Managed; the service "
             "merges and rejects the field"
         ),
     ),
@@ -308,7 +308,7 @@ def test_fails_with_the_legacy_topology_without_scripts(stack: Stack, build: Bui
         "'provisioning' must not be Continuous with 'topology' legacy; use api",
         f"'groups.controller-group' {no_script}",
         f"'groups.worker-group' {no_script}",
-        f"'groups.worker-group.mounts' must not be given in topology legacy; {one_set}",
+        f"'groups.worker-group.mounts' must be left out in topology legacy; {one_set}",
     )
 
 
@@ -326,7 +326,7 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
     assert problems == (
         "'groups.controller-group.count' must be 2 or more for several controllers, got 1",
         (
-            "'accounting' must not be given with 'topology' legacy, but with 'on_create' in the lifecycle of one "
+            "'accounting' must be left out with 'topology' legacy, or come with 'on_create' in the lifecycle of one "
             "controller, of the scripts that come with cdk-trainyard: they alone set it up"
         ),
     )
@@ -475,7 +475,7 @@ def test_fails_with_a_file_that_the_bundle_does_not_hold(stack: Stack, build: Bu
 
 def test_fails_with_a_bucket_that_no_group_uses(stack: Stack, build: Build) -> None:
     problems = refusal(build, scripts_bucket=s3.Bucket(stack, "Bucket"))
-    assert problems == ("'scripts_bucket' must not be given when no group runs scripts from it; give 'lifecycle' too",)
+    assert problems == ("'scripts_bucket' must be left out when no group runs scripts from it; give 'lifecycle' too",)
 
 
 def test_fails_with_security_groups_and_no_network(stack: Stack, build: Build) -> None:

@@ -171,7 +171,7 @@ REFUSALS = [
     ),
     (
         {"interface_type": InterfaceType.EFA_ONLY},
-        ("'groups.worker-group.interface_type' must not be given for ml.c5.4xlarge, got efa-only; the type has no EFA"),
+        ("'groups.worker-group.interface_type' must be left out for ml.c5.4xlarge, got efa-only; the type has no EFA"),
     ),
     (
         {"image_id": "ubuntu-22.04"},
@@ -297,7 +297,7 @@ def test_fails_with_a_root_volume_that_has_a_size(stack: Stack, build: Build) ->
         build(groups=[controller(), worker(volumes=roots)], provisioning=NodeProvisioning.CONTINUOUS)
     assert refusal.value.problems == (
         (
-            "'groups.worker-group.volumes[0].size_gb' must not be given for the root volume, got 200; HyperPod decides "
+            "'groups.worker-group.volumes[0].size_gb' must be left out for the root volume, got 200; HyperPod decides "
             "the root volume's size, use a second volume for space"
         ),
         "'groups.worker-group.volumes[1]' must be the one root volume, got a second",

@@ -80,7 +80,7 @@ def test_fails_on_selections_of_what_there_is_not(network: TrainingNetwork) -> N
         "'subnet_type' must be one of PRIVATE_WITH_EGRESS, PUBLIC in this network, got PRIVATE_ISOLATED": {
             "subnet_type": Type.PRIVATE_ISOLATED
         },
-        "'subnets', 'subnet_type' and 'subnet_group_name' must not be given together; keep one of them": {
+        "'subnets', 'subnet_type' and 'subnet_group_name' must each be given alone; keep one of them": {
             "subnet_type": Type.PUBLIC,
             "subnet_group_name": "Public",
         },

@@ -116,7 +116,7 @@ GRID: dict[str, tuple[str, object, str]] = {
     "settings of another type": (
         "SharedStorage",
         [{"Name": "a", "MountDir": "/a", "StorageType": "Ebs", "EfsSettings": {"Encrypted": True}}],
-        "'SharedStorage[0].EfsSettings' must not be given with StorageType Ebs",
+        "'SharedStorage[0].EfsSettings' must be left out with StorageType Ebs",
     ),
     "more than an id": (
         "SharedStorage",
@@ -154,7 +154,7 @@ GRID: dict[str, tuple[str, object, str]] = {
                 "FsxLustreSettings": {"BackupId": "backup-0123456789abcdef0", "StorageCapacity": 1200},
             }
         ],
-        "'SharedStorage[0].FsxLustreSettings.StorageCapacity' must not be given with BackupId, which says it",
+        "'SharedStorage[0].FsxLustreSettings.StorageCapacity' must be left out with BackupId, which says it",
     ),
     "a directory that stands for none": (
         "SharedStorage",

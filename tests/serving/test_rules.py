@@ -392,19 +392,19 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "key of callers as text": (
         tgi(environment={"API_KEY": "x"}),
         [
-            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
+            "'engine.environment.API_KEY' must be left out: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "token as text": (
         tgi(environment={"HUGGING_FACE_HUB_TOKEN": "abc"}),
         [
-            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
+            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must be left out: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "token by another name": (
         tgi(environment={"EXTRA": "hf_abcdefghijklmnopqrst"}),
         [
-            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
+            "'engine.environment.EXTRA' must be left out: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
         ],
     ),
     "variable that is none": (
@@ -530,7 +530,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "what the server for Neuron devices has no option for": (
         tgi(environment={"DTYPE": "float16", "QUANTIZE": "awq", "KV_CACHE_DTYPE": "fp8_e5m2", "SPECULATE": "2"}),
         [
-            f"'engine.environment.{name}' must not be given: TGI's server for Neuron devices has no such option, and ends, got {got!r}; leave it out"
+            f"'engine.environment.{name}' must be left out: TGI's server for Neuron devices has no such option, and ends, got {got!r}"
             for name, got in (
                 ("DTYPE", "float16"),
                 ("QUANTIZE", "awq"),
@@ -556,7 +556,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "secrets where a path is asked for, and among bounds": (
         tgi(environment={"HF_TOKEN_PATH": "abc", "MAX_TOKEN": "abc"}),
         [
-            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
+            f"'engine.environment.{name}' must be left out: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
             for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
         ],
     ),
@@ -631,7 +631,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a model by variables of another server": (
         {"engine": TextGenerationEngine.hf_vllm(environment={"HF_MODEL_ID": "a/b", "MODEL_ID": "gpt2"})},
         [
-            f"'engine.environment.{name}' must not be given: nothing in an image of hf-vllm reads it, which serves what 'model' says, got '{value}'; leave it out"
+            f"'engine.environment.{name}' must be left out: nothing in an image of hf-vllm reads it, which serves what 'model' says, got '{value}'"
             for name, value in (("HF_MODEL_ID", "a/b"), ("MODEL_ID", "gpt2"))
         ],
     ),

@@ -83,7 +83,7 @@ def problems(**said: Any) -> list[str]:
         ({"deployment": HDD(throughput_mb_s_per_tib=12), "capacity_gib": 1200}, "'capacity_gib' must be a multiple of 6000 for PERSISTENT_1 on HDD at 12 MB/s per TiB, got 1200; use 6000"),
         ({"deployment": HDD(throughput_mb_s_per_tib=40), "capacity_gib": 2400}, "'capacity_gib' must be a multiple of 1800 for PERSISTENT_1 on HDD at 40 MB/s per TiB, got 2400; use 1800 or 3600"),
         ({"capacity_gib": 4800, "efa_enabled": True}, "'capacity_gib' must be a multiple of 19200 for PERSISTENT_2 with EFA at 250 MB/s per TiB, got 4800; use 19200"),
-        ({"deployment": TIERING(), "capacity_gib": 1200}, "'capacity_gib' must not be given for PERSISTENT_2 on INTELLIGENT_TIERING, got 1200; storage is elastic"),
+        ({"deployment": TIERING(), "capacity_gib": 1200}, "'capacity_gib' must be left out for PERSISTENT_2 on INTELLIGENT_TIERING, got 1200; storage is elastic"),
         ({"capacity_gib": 240_000_000}, "'capacity_gib' must be at most 157236000 for PERSISTENT_2, got 240000000: it takes 100016 addresses, and the largest subnet (a /16) has 65531; use several file systems"),
         ({"capacity_gib": 240_000_001, "deployment": SCRATCH}, "'capacity_gib' must be at most 157272000 for SCRATCH_2, got 240000001: it takes 100002 addresses, and the largest subnet (a /16) has 65531; use several file systems"),
         # metadata, versions, EFA

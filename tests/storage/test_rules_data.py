@@ -130,8 +130,8 @@ def test_a_directory_always_overlaps_what_is_in_it(outer: list[str], inner: list
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        (BucketSpec(purpose=BucketPurpose.ACCESS_LOGS, key=KEY), "'key' must not be given for ACCESS_LOGS: S3 delivers logs only under its own encryption; remove it"),
-        (BucketSpec(purpose=BucketPurpose.ACCESS_LOGS, access_logs=OWN), "'access_logs' must not be given for ACCESS_LOGS: its own log would log itself; remove it"),
+        (BucketSpec(purpose=BucketPurpose.ACCESS_LOGS, key=KEY), "'key' must be left out for ACCESS_LOGS: S3 delivers logs only under its own encryption"),
+        (BucketSpec(purpose=BucketPurpose.ACCESS_LOGS, access_logs=OWN), "'access_logs' must be left out for ACCESS_LOGS: its own log would log itself"),
         (BucketSpec(purpose=BucketPurpose.SCRIPTS, expire_after_days=30), "'expire_after_days' is for CHECKPOINTS and ACCESS_LOGS, got 30 for SCRIPTS; remove it"),
         (BucketSpec(purpose=BucketPurpose.CHECKPOINTS, expire_after_days=0), "'expire_after_days' must be 1 to 2147483647, got 0"),
     ],
@@ -186,7 +186,7 @@ def test_what_a_purpose_takes(days: int | None) -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        (BucketsSpec(checkpoints=OWN, checkpoint_days=30), "'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it"),
+        (BucketsSpec(checkpoints=OWN, checkpoint_days=30), "'checkpoint_days' must be left out with 'checkpoints': the rules of your own bucket are yours"),
         (BucketsSpec(**FOUR, key=KEY), "'key' must be left out where every bucket exists: none is made"),
         (BucketsSpec(datasets=OWN, models=OWN), "'models' must be a bucket of its own, got data, which is 'datasets' too"),
     ],

@@ -84,7 +84,7 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             continue
         at = group.at if said is None else (*group.at, "partition")
         if group.role is not GroupRole.COMPUTE:
-            text = f"must not be given for a {group.role} group, got {shown(said)}; partitions hold compute nodes"
+            text = f"must be left out for a {group.role} group, got {shown(said)}; partitions hold compute nodes"
             yield Problem(at, text)
         elif partition in taken or partition.lower() == limits.PARTITION_OF_DEFAULTS:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
@@ -108,10 +108,10 @@ def strategy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if strategy is None or unresolved(strategy):
         return
     if cluster.legacy:
-        yield Problem(at, f"must not be given with {option('topology')} {_LEGACY}; the file knows no strategy")
+        yield Problem(at, f"must be left out with {option('topology')} {_LEGACY}; the file knows no strategy")
     elif cluster.continuous:
         why = "the service merges and rejects the field"
-        yield Problem(at, f"must not be given with continuous provisioning, got {strategy}; {why}")
+        yield Problem(at, f"must be left out with continuous provisioning, got {strategy}; {why}")
 
 
 def continuous_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -194,7 +194,7 @@ def legacy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if not cluster.legacy:
         return
     if cluster.is_whole and cluster.facts.accounting and not cluster.scripts_account:
-        text = f"must not be given with {option('topology')} {_LEGACY}, but with {_ACCOUNTING_SCRIPT}"
+        text = f"must be left out with {option('topology')} {_LEGACY}, or come with {_ACCOUNTING_SCRIPT}"
         yield Problem(("accounting",), text)
     for group in cluster.groups:
         if group.lifecycle.script is None:
@@ -205,7 +205,7 @@ def legacy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             )
         if group.spec.mounts is not None:
             why = "the file knows one set of mounts for all, give them to the cluster"
-            yield Problem((*group.at, "mounts"), f"must not be given in topology {_LEGACY}; {why}")
+            yield Problem((*group.at, "mounts"), f"must be left out in topology {_LEGACY}; {why}")
 
 
 def script_source_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -220,7 +220,7 @@ def script_source_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "give it 'scripts', or give the cluster a bucket for the project's own"
             yield Problem((*group.at, "lifecycle"), f"must name its scripts; {remedy}")
     if cluster.facts.scripts_bucket and cluster.is_whole and not cluster.runs_own_scripts:
-        text = f"must not be given when no group runs scripts from it; give {option('lifecycle')} too"
+        text = f"must be left out when no group runs scripts from it; give {option('lifecycle')} too"
         yield Problem(("scripts_bucket",), text)
 
 

@@ -108,7 +108,7 @@ def volume_problems(group: ResolvedGroup) -> Iterator[Problem]:
 def _volume_problems(volume: EbsVolume) -> Iterator[Problem]:
     if volume.root and volume.size_gb is not None:
         why = "HyperPod decides the root volume's size, use a second volume for space"
-        yield Problem(("size_gb",), f"must not be given for the root volume, got {shown(volume.size_gb)}; {why}")
+        yield Problem(("size_gb",), f"must be left out for the root volume, got {shown(volume.size_gb)}; {why}")
     if volume.root and volume.key is None:
         why = "a root volume is configured only to be encrypted with a key"
         yield Problem(("key",), f"must be given for the root volume; {why}")
@@ -162,7 +162,7 @@ def interface_problems(group: ResolvedGroup) -> Iterator[Problem]:
         return
     for known in group.types:
         if not known.efa_supported:
-            text = f"must not be given for {known.sagemaker_name}, got {kind}; the type has no EFA"
+            text = f"must be left out for {known.sagemaker_name}, got {kind}; the type has no EFA"
             yield Problem(("interface_type",), text)
 
 

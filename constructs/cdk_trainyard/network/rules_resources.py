@@ -47,7 +47,7 @@ def subnet_selection_problems(
         groups: The network's groups: name to type.
     """
     if sum((subnets_given, group_name is not None, type_name is not None)) > 1:
-        return ["'subnets', 'subnet_type' and 'subnet_group_name' must not be given together; keep one of them"]
+        return ["'subnets', 'subnet_type' and 'subnet_group_name' must each be given alone; keep one of them"]
     if group_name is not None and group_name not in groups:
         hint = did_you_mean(group_name, groups)
         return [f"'subnet_group_name' must be one of {', '.join(groups)}, got {group_name!r}{hint}"]

@@ -179,7 +179,7 @@ def _dcv_problems(at: At, dcv: Dcv | None, found: InstanceType | None, spec: Par
         yield Problem((*at, "port"), f"{NOT_SLURMS_PORT}, got {dcv.port}")
     allowed, system = fact("dcv_operating_systems_without_gpu"), spec.operating_system
     if found is not None and not found.gpus and system not in allowed and not unresolved(system):
-        text = f"must not be given on {shown(str(system))} without a GPU, got {found.name}; use {either(allowed)}"
+        text = f"must be left out on {shown(str(system))} without a GPU, got {found.name}; use {either(allowed)}"
         yield Problem(at, text, of_key=True)
 
 

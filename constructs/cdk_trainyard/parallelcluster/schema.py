@@ -277,7 +277,7 @@ def _backup(value: Config, path: At) -> Iterator[Problem]:
     if value.get("BackupId") is not None:
         for name in _NOT_OF_A_BACKUP:
             if name in value:
-                yield Problem((*path, name), "must not be given with BackupId, which says it", of_key=True)
+                yield Problem((*path, name), "must be left out with BackupId, which says it", of_key=True)
 
 
 def _instances(value: Config, path: At) -> Iterator[Problem]:
@@ -298,7 +298,7 @@ def _storage(value: Config, path: At) -> Iterator[Problem]:
     wanted = f"{value.get('StorageType')}Settings"
     for name in value:
         if name.endswith("Settings") and name != wanted:
-            text = f"must not be given with StorageType {value.get('StorageType')}"
+            text = f"must be left out with StorageType {value.get('StorageType')}"
             yield Problem((*path, name), text, of_key=True)
 
 

@@ -131,9 +131,7 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
         if name in MANAGED_VARIABLES and _is_answered(value):
             yield Problem(("environment",), f"must be without {name}, {_secrets(up=1)}", of_key=True)
         elif name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
-            yield Problem(
-                at, f"must not be given as text: a secret would stand in the template, {_secrets()}", of_key=True
-            )
+            yield Problem(at, f"must be left out: a secret would stand in the template, {_secrets()}", of_key=True)
         elif name in _PORTS and not unresolved(value) and value != str(PORT):
             yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
 

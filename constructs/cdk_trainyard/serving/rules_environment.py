@@ -178,7 +178,8 @@ def _ours(spec: ServiceSpec) -> Mapping[str, str]:
 
 
 def _problem(name: str, text: str, value: str) -> Problem:
-    return Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
+    remedy = "" if text.startswith("must be left out") else "; leave it out"
+    return Problem(("engine", "environment", name), f"{text}, got {shown(value)}{remedy}")
 
 
 def listening_problems(engine: TextGenerationEngine, concurrency: ConcurrencyLimit | None) -> Iterator[Problem]:
@@ -211,7 +212,7 @@ def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[
     """Compare with what optimum-neuron makes of arguments of vLLM."""
     number, most, known = _number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
     if known and name in _OF_OTHER_SERVERS and value != MODEL_PATH:
-        return f"must not be given: nothing in an image of {engine.kind} reads it, which serves what 'model' says"
+        return f"must be left out: nothing in an image of {engine.kind} reads it, which serves what 'model' says"
     if known and number is not None and most in ours and number > int(ours[most]):
         return f"must be at most {ours[most]} as '{_OF_MODEL[most]}' of 'model' says"
     if known and name in _UNDIVIDED and engine.kind is Server.HF_VLLM and (number is None or number > 1):
@@ -236,7 +237,7 @@ def _of_tgi(name: str, engine: TextGenerationEngine, model: NeuronModel, ours: M
     if name in _SOME and number == 0:
         return "must be 1 or more"
     if name in _NOT_ON_NEURON and engine.container.known:
-        return "must not be given: TGI's server for Neuron devices has no such option, and ends"
+        return "must be left out: TGI's server for Neuron devices has no such option, and ends"
     return _of_launcher(name, value, number, model) or _of_router(name, engine.environment, ours)
 
 

@@ -154,7 +154,7 @@ def capacity_problems(spec: LustreSpec) -> Iterator[Problem]:
     if facts is None or capacity is None or unresolved(deployment, capacity, spec.efa_enabled):
         return
     if deployment.tiering:
-        yield Problem(at, f"must not be given for {deployment.label}, got {capacity}; storage is elastic")
+        yield Problem(at, f"must be left out for {deployment.label}, got {capacity}; storage is elastic")
         return
     efa = spec.efa_enabled and bool(facts.efa_server_gib)
     step = deployment.step_gib(efa_enabled=efa)

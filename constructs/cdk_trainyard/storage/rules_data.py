@@ -130,10 +130,10 @@ def bucket_problems(spec: BucketSpec) -> Iterator[Problem]:
     if unresolved(purpose):
         return
     if purpose is BucketPurpose.ACCESS_LOGS and spec.key is not None:
-        why = "S3 delivers logs only under its own encryption; remove it"
-        yield Problem(("key",), f"must not be given for {purpose.name}: {why}")
+        why = "S3 delivers logs only under its own encryption"
+        yield Problem(("key",), f"must be left out for {purpose.name}: {why}")
     if purpose is BucketPurpose.ACCESS_LOGS and spec.access_logs is not None:
-        text = f"must not be given for {purpose.name}: its own log would log itself; remove it"
+        text = f"must be left out for {purpose.name}: its own log would log itself"
         yield Problem(("access_logs",), text)
     if days is not None and purpose.policy.expire_days is None:
         text = f"is for CHECKPOINTS and ACCESS_LOGS, got {shown(days)} for {purpose.name}; remove it"
@@ -143,7 +143,7 @@ def bucket_problems(spec: BucketSpec) -> Iterator[Problem]:
 def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
     """Check that what is said of buckets that are made here is of one that is, and what S3 asks of those of yours."""
     if spec.checkpoint_days is not None and spec.checkpoints is not None:
-        text = f"must not be given with {option('checkpoints')}: the rules of your own bucket are yours; remove it"
+        text = f"must be left out with {option('checkpoints')}: the rules of your own bucket are yours"
         yield Problem(("checkpoint_days",), text)
     buckets = (spec.scripts, spec.datasets, spec.checkpoints, spec.models)
     if None not in buckets and not unresolved(*buckets):
