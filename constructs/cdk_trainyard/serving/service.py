@@ -5,7 +5,6 @@ from typing import cast
 
 import jsii
 from aws_cdk import Annotations, Duration, Names, Stack
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -22,7 +21,6 @@ from cdk_trainyard.monitoring.nodes import elsewhere_problems, scrape_problems
 from cdk_trainyard.monitoring.series import SERIES, uncounted_series_metadata
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
-from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
 from cdk_trainyard.real import real
@@ -39,7 +37,8 @@ from cdk_trainyard.serving.rules_concurrency import queue_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_model import bucket_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
-from cdk_trainyard.serving.scaling import engine_metric, scale
+from cdk_trainyard.serving.scaling import scale
+from cdk_trainyard.serving.service_base import ServiceBase
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication, ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ScalingMetric, ServiceScaling, ServiceSpec, ServingHosts
@@ -48,14 +47,12 @@ from cdk_trainyard.serving.task import InferenceTask, TaskPlan
 from cdk_trainyard.serving.warnings import placed_warnings
 from cdk_trainyard.surroundings import surroundings
 
-_GROUP_TAG = "aws:autoscaling:groupName"
-"""Of every instance of a group (EC2 Auto Scaling user guide, "Tag Auto Scaling groups and instances")."""
 _LEAST_GRACE_SECONDS = 15 * 60
 _HTTPS = 443
 
 
 @jsii.implements(ec2.IConnectable)
-class InferenceService(Construct):
+class InferenceService(ServiceBase):
     """A model served by tasks of ECS on inf2 hosts, one task on each host.
 
     Defines hosts (launch template, auto scaling group, capacity provider) that mount the model's prefix before their
@@ -88,10 +85,12 @@ class InferenceService(Construct):
         spec: What was said of it.
         cluster: The cluster.
         hosts: The hosts.
+        subnets: The subnets of hosts and tasks.
         service: The ECS service.
         task_definition: Its task definition.
         security_group: The tasks' security group.
         log_group: Where engine and collector log; no prompts and no answers.
+        request_timeout: The longest that a request may take.
         sizing: What the model takes of a host.
         health_grace: How long a task may take to load before the load balancer judges it.
         service_name: What the service's metrics are called by: the label ``cluster`` of those in a workspace.
@@ -181,67 +180,6 @@ class InferenceService(Construct):
     def port(self) -> int:
         """The engine's port."""
         return PORT
-
-    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody open a shell on the hosts by Session Manager.
-
-        The way leads over hosts: ECS Exec needs a root file system that can be written to (Amazon ECS developer guide,
-        "Monitor Amazon ECS containers with ECS Exec"), and the engine's is read-only.
-
-        Args:
-            grantee: Who: a role of operators, for instance.
-        """
-        return granted(
-            grantee, *sessions(self, tagged_instances(self, _GROUP_TAG, self.hosts.group.auto_scaling_group_name))
-        )
-
-    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody look at the service, its tasks and its hosts.
-
-        Args:
-            grantee: Who.
-        """
-        return granted(
-            grantee,
-            *_described(self),
-            listed_instances(self),
-        )
-
-    def metric(
-        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
-    ) -> cloudwatch.Metric:
-        """Return a metric of the service's tasks.
-
-        Source: Amazon ECS developer guide, "Amazon ECS CloudWatch metrics", read 2026-11.
-
-        Args:
-            metric_name: The metric's name in the namespace ``AWS/ECS``.
-            statistic: What to make of the values. Default - their average.
-            period: The period. Default - five minutes.
-        """
-        return self.service.metric(
-            metric_name, statistic=statistic or cloudwatch.Stats.AVERAGE, period=period or Duration.minutes(5)
-        )
-
-    def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the CPU in use of what tasks reserve, in percent. Default - five minutes."""
-        return self.metric("CPUUtilization", period=period)
-
-    def metric_memory_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the memory in use of what tasks reserve, in percent. Default - five minutes."""
-        return self.metric("MemoryUtilization", period=period)
-
-    def metric_requests_waiting(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the requests that wait in an engine, on average. Default - a minute."""
-        return engine_metric(self.service_name, "RequestsWaiting", cloudwatch.Stats.AVERAGE, period)
-
-    def metric_requests_running(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the requests that an engine answers, on average. Default - a minute."""
-        return engine_metric(self.service_name, "RequestsRunning", cloudwatch.Stats.AVERAGE, period)
-
-    def metric_engines_up(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the part of engines that answer, 0 to 1. Default - a minute."""
-        return engine_metric(self.service_name, "Up", cloudwatch.Stats.AVERAGE, period)
 
     def expose(
         self,
@@ -372,19 +310,3 @@ class InferenceService(Construct):
         region, has_nat = Stack.of(self).region, network.has_nat
         for slug, text in placed_warnings(self.spec.hosts, zones or [network.zone], region, has_nat=has_nat):
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
-
-
-def _described(service: InferenceService) -> list[Permission]:
-    cluster, stack = service.cluster, Stack.of(service)
-    inside = {
-        kind: stack.format_arn(service="ecs", resource=kind, resource_name=f"{cluster.cluster_name}/*")
-        for kind in ("container-instance", "task")
-    }
-    return [
-        Permission(actions=["ecs:DescribeServices"], resources=[service.service.service_arn]),
-        Permission(actions=["ecs:DescribeClusters", "ecs:ListContainerInstances"], resources=[cluster.cluster_arn]),
-        Permission(
-            actions=["ecs:DescribeContainerInstances", "ecs:ListTasks"], resources=[inside["container-instance"]]
-        ),
-        Permission(actions=["ecs:DescribeTasks"], resources=[inside["task"]]),
-    ]
