@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from aws_cdk import Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Match, Template
 
@@ -124,6 +124,13 @@ def test_topics_and_metrics_share_a_rule(stack: Stack, build: Callable[..., Hype
         assert metric.dimensions is not None
         resolved = stack.resolve(metric.dimensions["RuleName"])
         assert resolved["Ref"].startswith(f"Cluster{construct_id}")
+
+
+def test_every_metric_has_the_period_that_is_asked_for(build: Callable[..., HyperPodCluster]) -> None:
+    cluster = build()
+    methods = [getattr(cluster, name) for name in dir(HyperPodCluster) if name.startswith("metric_")]
+    assert [method().period.to_minutes() for method in methods] == [1, 5, 5, 5]
+    assert {method(period=Duration.hours(1)).period.to_minutes() for method in methods} == {60}
 
 
 def test_an_imported_cluster_tells_too(stack: Stack) -> None:

@@ -3,7 +3,7 @@
 from typing import cast
 
 import jsii
-from aws_cdk import Fn
+from aws_cdk import Duration, Fn
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
@@ -139,21 +139,37 @@ class HyperPodClusterBase(Construct):
         """
         return self._tell(topic, self._operation_errors())
 
-    def metric_node_faults(self) -> cloudwatch.Metric:
-        """Return how many faults the nodes' health monitoring agents logged in a minute."""
-        return self._health_log().metric
+    def metric_node_faults(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return how many faults the nodes' health monitoring agents logged.
 
-    def metric_operation_errors(self) -> cloudwatch.Metric:
-        """Return how many events ``on_operation_error`` saw."""
-        return matches(self._operation_errors(), label="operations that failed")
+        Args:
+            period: The period. Default - a minute.
+        """
+        return self._health_log().metric.with_(period=period)
 
-    def metric_node_health_events(self) -> cloudwatch.Metric:
-        """Return how many events ``on_node_health`` saw; faults that nodes log are ``metric_node_faults``."""
-        return matches(self._node_health(), label="node health events")
+    def metric_operation_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return how many events ``on_operation_error`` saw.
 
-    def metric_trouble_events(self) -> cloudwatch.Metric:
-        """Return how many events ``on_trouble`` saw."""
-        return matches(self._trouble(), label="failures and rollbacks")
+        Args:
+            period: The period. Default - five minutes.
+        """
+        return matches(self._operation_errors(), label="operations that failed", period=period)
+
+    def metric_node_health_events(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return how many events ``on_node_health`` saw; faults that nodes log are ``metric_node_faults``.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
+        return matches(self._node_health(), label="node health events", period=period)
+
+    def metric_trouble_events(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return how many events ``on_trouble`` saw.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
+        return matches(self._trouble(), label="failures and rollbacks", period=period)
 
     def _node_health(self) -> events.Rule:
         return cluster_rule(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import cast
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from constructs import Construct
@@ -79,12 +80,13 @@ def cluster_rule(
     )
 
 
-def matches(rule: events.Rule, *, label: str) -> cloudwatch.Metric:
+def matches(rule: events.Rule, *, label: str, period: Duration | None = None) -> cloudwatch.Metric:
     """Return the number of events that a rule matched (``TriggeredRules`` of EventBridge).
 
     Args:
         rule: The rule.
         label: What a graph calls it.
+        period: The period. Default - five minutes.
     """
     return cloudwatch.Metric(
         namespace="AWS/Events",
@@ -92,4 +94,5 @@ def matches(rule: events.Rule, *, label: str) -> cloudwatch.Metric:
         dimensions_map={"RuleName": rule.rule_name},
         statistic=cloudwatch.Stats.SUM,
         label=label,
+        period=period or Duration.minutes(5),
     )
