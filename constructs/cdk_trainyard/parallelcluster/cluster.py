@@ -123,6 +123,9 @@ class ParallelCluster(ParallelClusterBase):
         cluster_name: Its name, and that of the stack that ParallelCluster makes.
         head_node_instance_id: Instance id of the head node.
         head_node_private_ip: Private address of the head node.
+        head_node_public_ip: Its Elastic IP. None: it has none.
+        cluster_stack_arn: ARN of the stack that ParallelCluster makes.
+        validation_messages: What ParallelCluster's validators said of the configuration.
         config: The configuration as ParallelCluster gets it; it may hold Tokens.
         provider: The provider.
         security_group: The security group of every node.

@@ -78,6 +78,7 @@ class TrainingBucket(Construct):
             Default: False.
 
     Attributes:
+        purpose: What it holds.
         bucket: The bucket.
         key: What it is encrypted with. None: S3's own encryption.
         grants: Verbs that let somebody read or write it.
