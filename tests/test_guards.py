@@ -71,3 +71,13 @@ def test_stacks_only_wire() -> None:
 
 def test_the_app_is_short() -> None:
     assert len((ROOT / "app.py").read_text().splitlines()) <= 40
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [(r"must not be given\b", "must be left out"), (r"Default: (none|nothing|an?|the)\b", "Default - …")],
+)
+def test_what_recurs_is_said_in_the_same_words(other: str, said: str) -> None:
+    package = ROOT / "constructs" / "cdk_trainyard"
+    ours = [path for path in package.rglob("*.py") if package / "local" not in path.parents]  # which has AWS's words
+    assert [str(path) for path in ours if re.search(other, path.read_text())] == [], f"write '{said}'"

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import constructs
 import pytest
 
 import cdk_trainyard
@@ -199,6 +200,34 @@ def is_documented(name: str) -> bool:
 
 def test_every_public_name_is_documented() -> None:
     assert [name for name in cdk_trainyard.__all__ if not is_documented(name)] == []
+
+
+def test_a_default_is_said_of_an_argument() -> None:
+    """In the summary of a function, nobody knows whose default it is."""
+    functions = [node for path in SOURCES for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
+    summaries = {node.name: (ast.get_docstring(node) or "").partition("\n")[0] for node in functions}
+    assert [name for name, summary in summaries.items() if re.search(r"Default( -|:) ", summary)] == []
+
+
+def constructs_of_the_library() -> list[str]:
+    found = {name: getattr(cdk_trainyard, name) for name in cdk_trainyard.__all__}
+    return [name for name, kind in found.items() if inspect.isclass(kind) and issubclass(kind, constructs.Construct)]
+
+
+@pytest.mark.parametrize("name", constructs_of_the_library())
+def test_every_public_attribute_of_a_construct_is_documented(name: str) -> None:
+    kind = getattr(cdk_trainyard, name)
+    own = [base for base in kind.__mro__ if base.__module__.startswith("cdk_trainyard.")]
+    said = "\n".join((inspect.getdoc(base) or "").partition("Attributes:\n")[2].partition("\n\n")[0] for base in own)
+    written = {
+        node.attr
+        for base in own
+        for node in ast.walk(ast.parse(inspect.getsource(base)))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
+    public = {attribute for attribute in written if not attribute.startswith("_")}
+    assert public - set(re.findall(r"^ +(\w+):", said, re.MULTILINE)) == set()
 
 
 def named_in(tree: ast.AST) -> set[str]:

@@ -23,7 +23,7 @@ class Permission:
     Attributes:
         actions: The actions.
         resources: Their resources.
-        conditions: What holds them to what is granted. Default: nothing.
+        conditions: What holds them to what is granted. Default - nothing.
     """
 
     actions: Sequence[str]

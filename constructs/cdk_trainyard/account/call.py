@@ -26,7 +26,7 @@ class Call:
     Attributes:
         service: The service as boto3 names it: ``"ec2"``.
         operation: The operation as AWS writes it: ``"DescribeInstances"``.
-        parameters: Its parameters as AWS writes them. Default: none.
+        parameters: Its parameters as AWS writes them. Default - none.
         region: Where it is made. Default - in the account's Region.
     """
 

@@ -22,7 +22,7 @@ class Answers:
 
     Attributes:
         said: Its answers by their calls.
-        qualifier: Of the bootstrap with which it is deployed. Default: the cdk CLI's own.
+        qualifier: Of the bootstrap with which it is deployed. Default - the cdk CLI's own.
     """
 
     said: Mapping[Call, Answer] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Check:
         name: Its name in the table.
         asks: What it may ask, as ``"ec2 DescribeVpcs"``: its permissions follow.
         calls: The calls for a deployment.
-        then: The calls that follow from the answers; asked until nothing more follows. Default: none.
+        then: The calls that follow from the answers; asked until nothing more follows. Default - none.
         findings: What the answers mean.
     """
 

@@ -59,7 +59,7 @@ def diagnose(
         deployment: The deployment.
         account: The account, in the deployment's Region.
         heard: Told each answer when it has come, in the thread that asked. Default - nobody is told.
-        qualifier: Of the bootstrap, ``@aws-cdk/core:bootstrapQualifier``. Default: the cdk CLI's own.
+        qualifier: Of the bootstrap, ``@aws-cdk/core:bootstrapQualifier``. Default - the cdk CLI's own.
         checks: The checks, each of which says the same alone as among others. Default: all.
     """
     asking = _Asking(account, heard, qualifier)

@@ -68,10 +68,10 @@ class EfaFleet(FleetBase):
         network: The network; all nodes are in its accelerator subnet.
         scripts_bucket: Where the set-up scripts are uploaded.
         security_group: Their security group. Default - a new one.
-        extra_security_groups: Up to four more. Default: none.
+        extra_security_groups: Up to four more. Default - none.
         placement_group: A placement group of yours: of other instances, or the one that a reservation was made in.
             Default - the fleet defines one, where ``placement`` asks for it.
-        mounts: The shared file system, FSx for Lustre. Default: none.
+        mounts: The shared file system, FSx for Lustre. Default - none.
         metrics: Where its metrics go: every node runs exporters, and an agent that asks them. Default - nowhere.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         image: Their machine image.
@@ -122,6 +122,7 @@ class EfaFleet(FleetBase):
         templates: The launch templates, one for each type.
         group: The L1 Auto Scaling group.
         log_group: Where the nodes' logs are.
+        scripts: The upload of their set-up scripts, which a stack's fleets with the same bucket share.
         image: The machine image.
         node_role: The role with its policy.
         types: The types of the nodes that are known.
@@ -279,8 +280,8 @@ class EfaFleet(FleetBase):
 
         Args:
             role: ``worker`` or ``master``.
-            types: Types that it may be, beside the fleet's. Default: none.
-            hook: The lifecycle hook that waits for it. Default: none.
+            types: Types that it may be, beside the fleet's. Default - none.
+            hook: The lifecycle hook that waits for it. Default - none.
         """
         known = tuple(dict.fromkeys((*self._spec.types, *types)))
         return NodeFacts(

@@ -113,31 +113,59 @@ class FleetBase(Construct):
         return self._metric("AWS/EC2", metric_name, statistic, period)
 
     def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the CPU in use, in percent. Default - five minutes."""
+        """Return the CPU in use, in percent.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("CPUUtilization", period=period)
 
     def metric_network_in(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the bytes that nodes received, EFA left out. Default - five minutes."""
+        """Return the bytes that nodes received, EFA left out.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("NetworkIn", statistic=cloudwatch.Stats.SUM, period=period)
 
     def metric_network_out(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the bytes that nodes sent, EFA left out. Default - five minutes."""
+        """Return the bytes that nodes sent, EFA left out.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("NetworkOut", statistic=cloudwatch.Stats.SUM, period=period)
 
     def metric_status_check_failed(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return 1 while a status check of EC2 fails on any node. Default - five minutes."""
+        """Return 1 while a status check of EC2 fails on any node.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("StatusCheckFailed", statistic=cloudwatch.Stats.MAXIMUM, period=period)
 
     def metric_in_service_instances(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that are set up. Default - five minutes."""
+        """Return the nodes that are set up.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self._group_metric("GroupInServiceInstances", period)
 
     def metric_pending_instances(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that start and are set up. Default - five minutes."""
+        """Return the nodes that start and are set up.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self._group_metric("GroupPendingInstances", period)
 
     def metric_desired_capacity(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that are asked for. Default - five minutes."""
+        """Return the nodes that are asked for.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self._group_metric("GroupDesiredCapacity", period)
 
     def _group_metric(self, metric_name: str, period: Duration | None) -> cloudwatch.Metric:

@@ -42,11 +42,11 @@ class EfaLaunchTemplate(Construct):
 
     Args:
         security_group: The security group of EFA, with its rules to itself; every interface gets it.
-        extra_security_groups: Further groups of the primary interface. Default: none.
+        extra_security_groups: Further groups of the primary interface. Default - none.
         subnet: The subnet. Default - whoever launches chooses it, as an Auto Scaling group does.
-        placement_group: The placement group; left out where a capacity block owns the placement. Default: none.
+        placement_group: The placement group; left out where a capacity block owns the placement. Default - none.
         role: The role of the instances. Default - whoever launches gives one.
-        user_data: What runs at the first start. Default: nothing.
+        user_data: What runs at the first start. Default - nothing.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         instance_type: A type with EFA.
         backend: Who launches, and so how the interfaces are laid out; LEGACY for ``efa`` on every card.

@@ -40,7 +40,7 @@ class InstanceType:
         threads_per_core: Threads per core unless the launch says otherwise.
         memory_mib: Memory, in MiB.
         architecture: ``"x86_64"`` or ``"arm64"`` (``"x86_64_mac"`` and ``"arm64_mac"`` for Mac instances).
-        accelerators: GPUs and Neuron devices. FPGAs, media and Qualcomm accelerators do not count. Default: none.
+        accelerators: GPUs and Neuron devices. FPGAs, media and Qualcomm accelerators do not count. Default - none.
         network_cards: The network cards, by index.
         max_efa_interfaces: EFA interfaces that the instance takes; for some types fewer than its cards could.
         network_gbps: Network bandwidth in Gbit/s, as EC2 states it for the whole instance; a burst for small types.
@@ -48,7 +48,7 @@ class InstanceType:
         ipv4_per_interface: IPv4 addresses that one network interface takes.
         usage_classes: How it can be bought: ``on-demand``, ``spot``, ``capacity-block``. Default: not known.
         placement_strategies: ``cluster``, ``partition``, ``spread``. Default: not known.
-        zones: Region to the ids of the zones that offer it: good for a warning, too old for a refusal. Default: none.
+        zones: Region to the ids of the zones that offer it: good for a warning, too old for a refusal. Default - none.
         hyperpod: Whether SageMaker HyperPod accepts it. Default: False.
         unknown: Attributes whose value AWS has not published, or not wholly. What stands in them is 0, empty or
             incomplete; nothing is guessed. Default: everything is known.
@@ -300,7 +300,7 @@ def unknown_type(name: str, *, newer: str = "") -> Flaw:
 
     Args:
         name: A name that is not known.
-        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default: nothing.
+        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default - nothing.
     """
     family, _, size = name.removeprefix("ml.").partition(".")
     if size in load("instances", "instance_types")["names_alone"].get(family, ()):
@@ -315,7 +315,7 @@ def name_hint(name: str, *, newer: str = "") -> str:
 
     Args:
         name: A name that is not known.
-        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default: nothing.
+        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default - nothing.
     """
     word = name.strip().lower()
     prefix = "ml." if word.startswith("ml.") else ""

@@ -102,7 +102,7 @@ class Uploader(Construct):
             bucket: The destination.
             prefix: Where in it, below ``ROOT_PREFIX``.
             bundle: The files.
-            data: Files beside them whose text holds Tokens. Default: none.
+            data: Files beside them whose text holds Tokens. Default - none.
 
         Returns:
             What to depend on: when it exists, the files are there.

@@ -20,7 +20,7 @@ def launch_template_interfaces(
     Args:
         interfaces: The interfaces, the primary one first.
         security_group: The group that lets EFA traffic pass; every interface needs it.
-        primary_security_groups: Further groups of the primary interface. Default: none.
+        primary_security_groups: Further groups of the primary interface. Default - none.
         subnet: The subnet. Default - whoever launches the instances chooses it.
     """
     further = [group.security_group_id for group in primary_security_groups]

@@ -213,8 +213,8 @@ class TrainingNetwork(Network):
             zone: Its zone, by name or by id.
             accelerator_cidr: Its block; without it nobody can tell whether the nodes fit.
                 Default - what ``accelerator_subnet`` knows.
-            public_subnets: Public subnets. Default: none.
-            service_subnets: Private subnets in at least two zones, for services that ask for them. Default: none.
+            public_subnets: Public subnets. Default - none.
+            service_subnets: Private subnets in at least two zones, for services that ask for them. Default - none.
             route_out: What the nodes must wait for. Default - the routes of ``accelerator_subnet``, when they are
                 made in this app.
 

@@ -111,39 +111,75 @@ class ParallelClusterBase(Construct):
         )
 
     def metric_insufficient_capacity_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that EC2 had no capacity for. Default - a minute."""
+        """Return the nodes that EC2 had no capacity for.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("InsufficientCapacityErrors", period=period)
 
     def metric_vcpu_limit_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that a quota of vCPUs left no room for. Default - a minute."""
+        """Return the nodes that a quota of vCPUs left no room for.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("VcpuLimitErrors", period=period)
 
     def metric_iam_policy_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that permissions were missing for. Default - a minute."""
+        """Return the nodes that permissions were missing for.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("IamPolicyErrors", period=period)
 
     def metric_volume_limit_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that a quota of volumes left no room for. Default - a minute."""
+        """Return the nodes that a quota of volumes left no room for.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("VolumeLimitErrors", period=period)
 
     def metric_other_launch_failures(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that could not be launched for other reasons. Default - a minute."""
+        """Return the nodes that could not be launched for other reasons.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("OtherInstanceLaunchFailures", period=period)
 
     def metric_bootstrap_timeout_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that did not come up in time. Default - a minute."""
+        """Return the nodes that did not come up in time.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("InstanceBootstrapTimeoutErrors", period=period)
 
     def metric_health_check_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that failed health checks of EC2. Default - a minute."""
+        """Return the nodes that failed health checks of EC2.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("EC2HealthCheckErrors", period=period)
 
     def metric_nodes_not_responding(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the nodes that do not answer Slurm. Default - a minute."""
+        """Return the nodes that do not answer Slurm.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("SlurmNodeNotRespondingErrors", period=period)
 
     def metric_longest_idle_time(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the seconds for which the dynamic node that is idle for longest is. Default - a minute."""
+        """Return the seconds for which the dynamic node that is idle for longest is.
+
+        Args:
+            period: The period. Default - a minute.
+        """
         return self.metric("MaxDynamicNodeIdleTime", statistic=cloudwatch.Stats.MAXIMUM, period=period)
 
     def metric_head_node(

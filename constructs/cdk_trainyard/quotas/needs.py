@@ -12,9 +12,9 @@ class Needs:
     """What a deployment, or a part of one, needs of its account and Region.
 
     Attributes:
-        quotas: How much of which quotas. Default: none.
+        quotas: How much of which quotas. Default - none.
         services: The services and features that need something once: keys of ``data/prerequisites.json``.
-            Default: none.
+            Default - none.
     """
 
     quotas: tuple[QuotaNeed, ...] = ()

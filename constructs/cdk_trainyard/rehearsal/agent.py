@@ -96,8 +96,8 @@ def run_unit(
         machine: The node.
         unit: The unit's name: under it the program can be killed.
         words: The program and its arguments.
-        directory: Where it runs. Default: the root directory.
-        environment: Variables that it has. Default: none.
+        directory: Where it runs. Default - the root directory.
+        environment: Variables that it has. Default - none.
     """
     done = machine.run(
         "systemd-run", "--quiet", "--pipe", "--wait", "--collect", f"--unit={unit}", f"--working-directory={directory}",

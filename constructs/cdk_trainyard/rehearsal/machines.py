@@ -100,7 +100,11 @@ class Machines(Closing, Generic[AgentT]):
 
     # ------------------------------------------------------------ nodes
     def boot(self, nodes: Iterable[Node] | None = None) -> None:
-        """Start nodes, all at once, and wait until they are up. Default - every node of the cluster."""
+        """Start nodes, all at once, and wait until they are up.
+
+        Args:
+            nodes: The nodes. Default - every node of the cluster.
+        """
         chosen = list(self.cluster.nodes if nodes is None else nodes)
         for node in chosen:
             machine = self.by_name.setdefault(node.name, self._machine(node))

@@ -285,15 +285,27 @@ class AccountingDatabase(AccountingDatabaseBase):
         return self._database.metric(metric_name, statistic=statistic, period=period)
 
     def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return how busy its processors are, in percent. Default - five minutes."""
+        """Return how busy its processors are, in percent.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("CPUUtilization", period=period)
 
     def metric_free_storage_space(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return its free space in bytes, at the least. Default - five minutes."""
+        """Return its free space in bytes, at the least.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("FreeStorageSpace", statistic=cloudwatch.Stats.MINIMUM, period=period)
 
     def metric_connections(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the connections to it, at the most. Default - five minutes."""
+        """Return the connections to it, at the most.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("DatabaseConnections", statistic=cloudwatch.Stats.MAXIMUM, period=period)
 
     @property

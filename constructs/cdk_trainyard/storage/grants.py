@@ -141,23 +141,23 @@ class BucketGrants:
         self._bucket = bucket
 
     def read(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
-        """Let ``grantee`` list and read the objects under ``prefix``. Default - the whole bucket."""
+        """Let ``grantee`` list and read the objects under ``prefix``, which is the whole bucket without one."""
         return _grant(grantee, read_statements(self._bucket, prefix=prefix))
 
     def write(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
-        """Let ``grantee`` put and tag objects under ``prefix``. Default - the whole bucket."""
+        """Let ``grantee`` put and tag objects under ``prefix``, which is the whole bucket without one."""
         return _grant(grantee, write_statements(self._bucket, prefix=prefix))
 
     def read_write(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
-        """Let ``grantee`` list, read, put and tag objects under ``prefix``. Default - the whole bucket."""
+        """Let ``grantee`` list, read, put and tag objects under ``prefix``, which is the whole bucket without one."""
         return _grant(grantee, read_write_statements(self._bucket, prefix=prefix))
 
     def objects_arn(self, *, prefix: str = "") -> str:
-        """Return the wildcard ARN that the verbs grant on, for reviewers who ask. Default - the whole bucket."""
+        """Return the wildcard ARN that the verbs grant on, for reviewers; without ``prefix`` of the whole bucket."""
         return objects_arn(self._bucket, prefix=prefix)
 
     def delete(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
-        """Let ``grantee`` delete objects under ``prefix``. Default - the whole bucket."""
+        """Let ``grantee`` delete objects under ``prefix``, which is the whole bucket without one."""
         return _grant(grantee, delete_statements(self._bucket, prefix=prefix))
 
 

@@ -31,7 +31,7 @@ class JobRole(Construct):
         service: Who can assume a new role, as ``"ec2.amazonaws.com"``.
         whose: Whose role it is, for descriptions.
         role: A role that gets the policy attached. None: a new one.
-        aws_policies: AWS's own policies of a new role, by name, each with the reason for reviewers. Default: none.
+        aws_policies: AWS's own policies of a new role, by name, each with the reason for reviewers. Default - none.
 
     Attributes:
         role: The role.

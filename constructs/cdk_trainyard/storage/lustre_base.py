@@ -82,29 +82,57 @@ class Lustre(Construct):
         )
 
     def metric_free_storage_capacity(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the free space in bytes, of all disks together. Default - five minutes."""
+        """Return the free space in bytes, of all disks together.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("FreeDataStorageCapacity", period=period)
 
     def metric_free_storage_of_fullest_disk(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the free space in bytes of the fullest disk; writes fail when one is full. Default - five minutes."""
+        """Return the free space in bytes of the fullest disk; writes fail when one is full.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("FreeDataStorageCapacity", statistic=cloudwatch.Stats.MINIMUM, period=period)
 
     def metric_data_read_bytes(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the bytes that clients read. Default - five minutes."""
+        """Return the bytes that clients read.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("DataReadBytes", period=period)
 
     def metric_data_write_bytes(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the bytes that clients wrote. Default - five minutes."""
+        """Return the bytes that clients wrote.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("DataWriteBytes", period=period)
 
     def metric_data_read_operations(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the number of reads. Default - five minutes."""
+        """Return the number of reads.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("DataReadOperations", period=period)
 
     def metric_data_write_operations(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the number of writes. Default - five minutes."""
+        """Return the number of writes.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("DataWriteOperations", period=period)
 
     def metric_metadata_operations(self, *, period: Duration | None = None) -> cloudwatch.Metric:
-        """Return the number of metadata operations: what many small files cost. Default - five minutes."""
+        """Return the number of metadata operations: what many small files cost.
+
+        Args:
+            period: The period. Default - five minutes.
+        """
         return self.metric("MetadataOperations", period=period)

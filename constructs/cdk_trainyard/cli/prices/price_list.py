@@ -49,7 +49,7 @@ class Question:
         filters: Attributes that products must have.
         item: From a product's attributes to the item that it is the price of; None where it is of nothing.
         units: Units that its price may have, in small letters. Nothing: any, for its tiers say what it is of.
-        tiers: Beginning of a tier to the item that its price is of. Default: none, there are no tiers.
+        tiers: Beginning of a tier to the item that its price is of. Default - none, there are no tiers.
         times: How many of the unit make one of the item. Default: 1.
     """
 

@@ -72,7 +72,7 @@ def simulated(
         principal: ARN of a user or role.
         actions: The actions.
         resources: The resources. Default: every one.
-        keys: The condition keys that are known, texts all of them. Default: none.
+        keys: The condition keys that are known, texts all of them. Default - none.
     """
     entries = [
         {"ContextKeyName": name, "ContextKeyValues": [text], "ContextKeyType": "string"}
