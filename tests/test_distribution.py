@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 import cdk_trainyard
+from cdk_trainyard.cli._extras import BRINGS
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -102,6 +103,24 @@ def test_everything_is_an_extra_of_all() -> None:
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
     assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - {"all"}
+
+
+def test_a_command_looks_for_the_packages_of_its_extras() -> None:
+    extras = PROJECT["optional-dependencies"]
+
+    def packages(extra: str) -> set[str]:
+        needs = {re.split(r"[<>=!]", need)[0] for need in extras[extra]}
+        inner = {
+            each for need in needs if "cdk-trainyard[" in need for each in re.findall(r"\w+", need.partition("[")[2])
+        }
+        return {need for need in needs if "cdk-trainyard" not in need}.union(*map(packages, inner))
+
+    modules = {"PyYAML": "yaml", "Jinja2": "jinja2", "moto[server]": "moto"}
+    brought = {
+        extra: {modules.get(package, package.replace("-", "_")) for package in packages(extra)} for extra in BRINGS
+    }
+    brought["cli"].remove("click")  # without which there is no command to look
+    assert {extra: set(modules) for extra, modules in BRINGS.items()} == brought
 
 
 @pytest.mark.programs

@@ -74,7 +74,7 @@ COMMANDS: Final = {
     "rehearse": Row(
         module="rehearse",
         help="Run a deployment's real scripts on nodes with real Slurm, here.",
-        extras="review rehearsal",
+        extras="rehearsal",
     ),
     "contract": Row(
         module="contract.command",

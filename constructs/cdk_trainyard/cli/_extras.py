@@ -9,14 +9,16 @@ import click
 
 from cdk_trainyard.cli._exits import Missing
 
+_LOCAL: Final = ("boto3", "moto", "jsonschema")
+_REVIEW: Final = ("cdk_nag", "cloudformation_validate", "jinja2")
 BRINGS: Final = {
     "aws": ("boto3",),
     "cli": ("rich", "yaml"),
     "dashboards": ("grafana_foundation_sdk",),
     "file": ("yaml",),
-    "review": ("cdk_nag", "cloudformation_validate", "jinja2"),
-    "local": ("boto3", "moto", "jsonschema"),
-    "rehearsal": ("boto3", "moto", "jsonschema"),
+    "review": _REVIEW,
+    "local": _LOCAL,
+    "rehearsal": (*_LOCAL, *_REVIEW),
 }
 """The modules by which an extra is recognized."""
 
