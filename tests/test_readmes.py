@@ -13,10 +13,17 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.lazy import public_names
 from tests.shown import lacking, promised
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "constructs" / "cdk_trainyard"
+STABILITY = r"^Stability: \[(\w+)\]\(../../../docs/stability.md\)\."
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def page(path: str) -> str:
+    return (ROOT / path).read_text()
 
 
 def examples() -> list[pytest.ParameterSet]:
@@ -80,9 +87,20 @@ def test_the_example_runs(
 
 
 def test_every_room_has_a_readme_with_an_example() -> None:
-    rooms = {path.parent for path in (ROOT / "constructs" / "cdk_trainyard").glob("*/__init__.py")}
+    rooms = {path.parent for path in PACKAGE.glob("*/__init__.py")}
     shown = {param.values[0].parent for param in examples()}
     assert {room.name for room in rooms - shown} == set()
+
+
+def test_every_room_says_how_stable_it_is() -> None:
+    """In the word of docs/stability.md, which has a row for each room that there is, and for each that is exported."""
+    rows = re.findall(r"^\| (.+) \| (stable|provisional|internal) \|", page("docs/stability.md"), re.MULTILINE)
+    words = {name: word for names, word in rows for name in re.findall(r"`(\w+)`", names)}
+    rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    said = {room: re.findall(STABILITY, page(f"{PACKAGE}/{room}/README.md"), re.MULTILINE) for room in rooms}
+    assert said == {room: [words.get(room)] for room in rooms}
+    exported = {module.split(".")[1] for module in public_names("cdk_trainyard").values()}
+    assert [room for room in exported if words.get(room) != "stable"] == []
 
 
 def test_the_readmes_mistakes_are_answered_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
