@@ -56,6 +56,21 @@ def test_what_cdk_raises_is_said_without_its_traces(write: Callable[[str], Path]
         ]
 
 
+class Half(Construct):
+    """A construct of somebody's whose constructor does not get as far as a place in the tree."""
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        raise RuntimeError(f"{construct_id} of {scope.node.path} is broken")
+
+
+def test_what_is_raised_before_a_construct_has_a_place_is_said_too(write: Callable[[str], Path]) -> None:
+    path = write(edited())
+    with pytest.raises(RuntimeError) as caught:
+        Half(Stack(App(), "StorageStack"), "Half")
+    said = "CDK refuses the app: Half of StorageStack is broken"
+    assert explain(caught.value, Deployment.load(path)).splitlines()[1:] == [f"  - {path}:1:1: {said}"]
+
+
 def raised_below(scope: Construct, text: str) -> None:
     raise RuntimeError(f"{scope and text}")
 

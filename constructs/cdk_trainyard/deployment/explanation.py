@@ -84,10 +84,8 @@ def _frames(trace: TracebackType | None) -> Iterator[Mapping[str, Any]]:
 def _path(variables: Mapping[str, Any]) -> str:
     """Return the path of the construct whose constructor a frame runs, or in whose scope it makes one."""
     found = next((variables[name] for name in ("self", "scope") if isinstance(variables.get(name), Construct)), None)
-    try:
-        return str(found.node.path) if found is not None else ""
-    except Exception:  # noqa: BLE001  a construct whose constructor did not get far has no node
-        return ""
+    node = getattr(found, "node", None)  # which a construct lacks whose constructor did not get far
+    return str(node.path) if node is not None else ""
 
 
 def _value(deployment: Deployment, section: KeyPath) -> Any:
