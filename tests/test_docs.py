@@ -109,6 +109,16 @@ def test_what_a_page_names_of_the_repository_is_there(page: Path) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_the_map_names_what_is_there() -> None:
+    """A path from the repository or from the package; a file that no path leads to is in some room."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    package = ROOT / "constructs" / "cdk_trainyard"
+    named = re.findall(r"`((?:[\w*.-]+/)+[\w*.-]*|[\w*]+\.py)`", text)
+    assert [
+        name for name in named if not any([*ROOT.glob(name), *package.glob(name), *package.glob(f"*/{name}")])
+    ] == []
+
+
 def workflows() -> list[pytest.ParameterSet]:
     return [
         pytest.param(page, step.file[1], id=page.stem)

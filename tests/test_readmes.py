@@ -92,6 +92,11 @@ def test_every_room_has_a_readme_with_an_example() -> None:
     assert {room.name for room in rooms - shown} == set()
 
 
+def test_the_readme_leads_to_every_room() -> None:
+    rooms = [path.parent.relative_to(ROOT) for path in PACKAGE.glob("*/__init__.py")]
+    assert [room.name for room in rooms if f"({room}/README.md)" not in page("README.md")] == []
+
+
 def test_every_room_says_how_stable_it_is() -> None:
     """In the word of docs/stability.md, which has a row for each room that there is, and for each that is exported."""
     rows = re.findall(r"^\| (.+) \| (stable|provisional|internal) \|", page("docs/stability.md"), re.MULTILINE)

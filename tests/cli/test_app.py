@@ -92,9 +92,11 @@ def test_without_the_extra_of_the_command_line_it_says_so() -> None:
     assert done.stderr == "trainyard needs what the extra 'cli' brings: pip install 'cdk-trainyard[cli]'\n"
 
 
-def test_the_readme_says_the_exit_codes_and_the_commands_with_their_extras() -> None:
+def test_the_readme_says_exit_codes_and_of_each_command_its_extras_and_permissions() -> None:
     page = (ROOT / "constructs" / "cdk_trainyard" / "cli" / "README.md").read_text()
     assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]
+    permissions = page.partition("\n## Permissions\n")[2].partition("\n\n`show`")[0]
+    assert [name for name in COMMANDS if f"`{name}`" not in permissions] == []
     rows = dict(re.findall(r"^\| `trainyard ([\w-]+).*\|([^|]+)\|$", page, re.MULTILINE))
     assert {name: set(re.findall(r"\w+", extras)) for name, extras in rows.items()} == {
         name: {"cli", *row.extras.split()} - {"file"}  # which cli has, too
