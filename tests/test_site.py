@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -128,6 +129,15 @@ def test_every_public_name_is_in_the_reference(room: str, site: dict[Path, Page]
     # a function that has its module's name is shown as the module's
     places = {name: {f"{package}.{name}", f"{package}.{name}.{name}"} for name in names}
     assert {name for name in names if not places[name] & page.ids} == set()
+    verbs = {f"{package}.{name}.{verb}" for name in names for verb in verbs_of(getattr(module, name))}
+    assert verbs - page.ids == set()
+
+
+def verbs_of(value: object) -> Iterator[str]:
+    """Yield the public methods of a class, those of its bases among them that are the library's."""
+    for base in value.__mro__ if isinstance(value, type) else ():
+        if base.__module__.startswith("cdk_trainyard."):
+            yield from (name for name, member in vars(base).items() if isfunction(member) and name[0] != "_")
 
 
 def named(entries: list[Any]) -> Iterator[tuple[str, str]]:
