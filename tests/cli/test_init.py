@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.cli import main
-from cdk_trainyard.cli._new import DEFAULTS, shipped
+from cdk_trainyard.cli._new import defaults, shipped
 from cdk_trainyard.deployment import Deployment
 
 BIN = Path(sys.executable).parent
@@ -92,7 +92,7 @@ def test_shipped_deployments_are_named(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().out.splitlines()
     assert "hyperpod-trn1-llama2: Llama 2 on four Trn1 nodes" in lines
     assert [line.partition(":")[0] for line in lines] == [*shipped()]
-    assert set(DEFAULTS.values()) <= shipped().keys()
+    assert set(defaults().values()) <= shipped().keys()
 
 
 def test_questions_are_asked_on_a_terminal(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_every_group_of_shipped_files(file: Path) -> None:
     ("old", "new", "group", "said"),
     [
         ("", "", "worker-grop-1", "there is no group 'worker-grop-1'; did you mean 'worker-group-1'?"),
-        ("", "", "x", "there is no group 'x'; there are controller-machine or worker-group-1"),
+        ("", "", "x", "there is no group 'x'; there are worker-group-1 or controller-machine"),
         ("count: 1\n", "count: &n 2\n", "controller-machine", "this number stands for others"),
     ],
 )

@@ -190,11 +190,11 @@ def test_a_name_that_there_is_not(
         ("alinux2023", "ec2-user"),
         ("rhel9", "ec2-user"),
         ("rocky9", "rocky"),
-        (None, "ubuntu"),
     ],
 )
-def test_the_user_is_of_the_operating_system(system: str | None, user: str) -> None:
-    assert login_user(SimpleNamespace(orchestrator="x", cluster=SimpleNamespace(operating_system=system))) == user
+def test_the_user_is_of_the_operating_system(system: str, user: str) -> None:
+    cluster = SimpleNamespace(operating_system=system)
+    assert login_user(SimpleNamespace(orchestrator="parallelcluster", cluster=cluster)) == user
     assert {login_user(Deployment.load(f"deployments/{name}.yaml")) for name in (HYPERPOD, FLEET)} == {"ubuntu"}
 
 

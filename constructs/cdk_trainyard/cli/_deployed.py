@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cdk_trainyard.operations import Deployed, Listing, Node, System
 
 AS_JSON: Final = click.option("--json", "as_json", is_flag=True, help="Say it as JSON.")
-_ASKED_NEXT: Final = {"hyperpod": ("sagemaker",), "parallelcluster": ("ec2",), "fleet": ("ec2", "autoscaling")}
-"""The services of an orchestrator's nodes: their clients take a tenth of a second, while CloudFormation is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +77,11 @@ def opened(file: Path) -> Opened:
     """
     deployment = load(file)
     from cdk_trainyard.account import Account
+    from cdk_trainyard.deployment.orchestrators import find
     from cdk_trainyard.operations import Deployed
 
-    account = Account(deployment.region)
-    account.prepare("cloudformation", *_ASKED_NEXT.get(str(deployment.orchestrator), ()))
+    account, row = Account(deployment.region), find(deployment.orchestrator)
+    account.prepare("cloudformation", *(row.services if row else ()))  # a client takes a tenth of a second
     with working(f"asking AWS about {deployment.name} in {deployment.region}{_not_ones_own(deployment.region)}"):
         if deployment.account is not None:
             _same_account(deployment, account)

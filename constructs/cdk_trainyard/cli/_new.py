@@ -8,17 +8,13 @@ from typing import Any, Final, Self
 
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.deployment._document import Document, KeyPath, read_document
+from cdk_trainyard.deployment.orchestrators import orchestrators
+from cdk_trainyard.deployment.resizing import counts
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import InstanceType
 from cdk_trainyard.instances.zones import zone_ids, zone_region
 from cdk_trainyard.project import project_folder
 
-DEFAULTS: Final = {
-    "hyperpod": "hyperpod-cpu-ddp",
-    "parallelcluster": "parallelcluster-hello",
-    "fleet": "fleet-p3dn-bert",
-}
-"""Orchestrator to the shipped deployment that a project begins with."""
 _RESERVED: Final = ("cluster", "reserved_instances")
 """What a capacity block holds: as many as there are nodes."""
 
@@ -40,13 +36,18 @@ class Choice:
             file: The file.
         """
         document = _read(file)
-        kind, count = _nodes(document.data)
+        kind, count = _nodes(file, document)
         return cls(
             region=str(_at(document.data, ("region",))),
             zone=str(_at(document.data, ("network", "zone"))),
             instance_type=str(_at(document.data, kind)) if kind else None,
             count=int(_at(document.data, count)) if count else None,
         )
+
+
+def defaults() -> dict[str, str]:
+    """Return the deployment file that a project begins with, by the orchestrator, of those that have one."""
+    return {name: row.begins for name, row in orchestrators().items() if row.begins is not None}
 
 
 def shipped() -> dict[str, Path]:
@@ -77,7 +78,9 @@ def chosen_file(like: str | None, orchestrator: str | None) -> Path:
     """
     files = shipped()
     if like is None:
-        return files[DEFAULTS[orchestrator or "hyperpod"]]
+        begins = defaults()
+        name = begins[orchestrator or next(iter(begins))]
+        return files.get(name) or Path(name)
     begin = [name for name in files if name.startswith(like)]
     if like not in files and len(begin) != 1:
         hint = f"; it may be {' or '.join(begin)}" if begin else did_you_mean(like, files)
@@ -111,7 +114,7 @@ def edited(file: Path, choice: Choice, name: str | None) -> str:
         Wrong: The file has no place for it, or no zone of the Region is known to have the type.
     """
     document = _read(file)
-    kind, count = _nodes(document.data)
+    kind, count = _nodes(file, document)
     wanted: dict[KeyPath, object] = {}
     if name:
         wanted["name",] = name
@@ -145,20 +148,13 @@ def _zone(document: Document, choice: Choice, kind: KeyPath | None) -> str | Non
     return offered[0] if offered else None
 
 
-def _nodes(data: Mapping[str, Any]) -> tuple[KeyPath | None, KeyPath | None]:
-    """Return where the type and the number of the nodes stand that run jobs."""
-    cluster = data.get("cluster", {})
-    match data.get("orchestrator"):
-        case "hyperpod":
-            worker = next(name for name, group in cluster["groups"].items() if group["role"] == "compute")
-            at: KeyPath = ("cluster", "groups", worker)
-            return (*at, "instance_type"), (*at, "count")
-        case "parallelcluster":
-            at = ("cluster", "queues", 0, "compute", 0)
-            return (*at, "instance_type"), (*at, "max_count")
-        case "fleet":
-            return ("cluster", "instance_type"), ("cluster", "count")
-    return None, None
+def _nodes(file: Path, document: Document) -> tuple[KeyPath | None, KeyPath | None]:
+    """Return where the type and the number of the nodes stand that run jobs, beside one another."""
+    from cdk_trainyard.deployment.model import Deployment
+
+    count = next(iter(counts(Deployment.load(file)).values()), ())
+    kind = (*count[:-1], "instance_type")
+    return kind if kind in document.values else None, count if count in document.values else None
 
 
 def _at(data: Any, path: KeyPath) -> Any:

@@ -1,6 +1,7 @@
 """What commands share that open sessions: the plugin, and the nodes that are meant."""
 
 from collections.abc import Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from cdk_trainyard.cli._deployed import Opened, chosen, tell_refused
@@ -57,15 +58,10 @@ def _head_groups(of: Opened) -> list[str]:
 def login_user(of: "Deployment") -> str:
     """Return the user that people work as on a deployment's nodes: that of their image or operating system.
 
-    Source: AWS ParallelCluster user guide, "pcluster ssh" and "Image" (default users), read 2026-11.
-
     Args:
         of: The deployment.
     """
-    if of.orchestrator == "fleet":
-        from cdk_trainyard.fleet.images import known_image
+    from cdk_trainyard.deployment.orchestrators import find
 
-        return known_image(of.cluster.image).user
-    system = str(getattr(of.cluster, "operating_system", None) or "ubuntu")
-    users = {"alinux": "ec2-user", "rhel": "ec2-user", "rocky": "rocky"}
-    return next((user for start, user in users.items() if system.startswith(start)), "ubuntu")
+    row = find(of.orchestrator)
+    return str(resolve_name(row.user)(of.cluster)) if row and row.user else "ubuntu"

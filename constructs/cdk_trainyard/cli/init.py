@@ -9,7 +9,7 @@ import click
 
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._new import DEFAULTS, Choice, beginning, chosen_file, edited, project_name, shipped
+from cdk_trainyard.cli._new import Choice, beginning, chosen_file, defaults, edited, project_name, shipped
 from cdk_trainyard.cli._new_project import write
 
 
@@ -22,13 +22,14 @@ class _Asked:
     choice: Choice
 
 
-_NAMES: Final = ", ".join(DEFAULTS)
+_BEGIN: Final = [*defaults()]
+"""What a project may begin with."""
 
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path())
 @click.option("--like", metavar="NAME", help="Begin with this shipped deployment; --list names them.")
-@click.option("--orchestrator", type=click.Choice([*DEFAULTS]), metavar="NAME", help=f"What runs jobs: {_NAMES}.")
+@click.option("--orchestrator", type=click.Choice(_BEGIN), metavar="NAME", help=f"What runs jobs: {', '.join(_BEGIN)}.")
 @click.option("--region", help="The Region.")
 @click.option("--zone", help="The zone, by its id.")
 @click.option("--instance-type", metavar="TYPE", help="What the nodes are that run jobs.")
@@ -78,7 +79,7 @@ def command(
 
 def _questions() -> _Asked:
     """Ask for what a deployment begins with; the answers that are offered are those of a shipped file."""
-    orchestrator = click.prompt("What runs jobs", type=click.Choice([*DEFAULTS]), default="hyperpod", err=True)
+    orchestrator = click.prompt("What runs jobs", type=click.Choice(_BEGIN), default=_BEGIN[0], err=True)
     offered = Choice.of(chosen_file(None, orchestrator))
     instance_type = click.prompt("Instance type of the nodes", default=offered.instance_type, err=True)
     count = click.prompt("How many", type=click.IntRange(0), default=offered.count, err=True)

@@ -9,8 +9,7 @@ from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._progress import working
 from cdk_trainyard.cli._sessions import login_user, meant, plugin
-
-_HAVE_SLURM = ("hyperpod", "parallelcluster")
+from cdk_trainyard.deployment.orchestrators import find
 
 
 @click.command("submit")
@@ -28,7 +27,8 @@ def command(file: Path, job: Path, options: tuple[str, ...], follow: bool, user:
     JOB is a script, or a folder with job.sbatch. Its files go to a folder of their own in the user's home. Ctrl-C ends
     the following, not the job.
     """
-    if load(file).orchestrator not in _HAVE_SLURM:
+    row = find(load(file).orchestrator)
+    if row is None or not row.has_slurm:
         raise Wrong(f"{file}: it has no Slurm: 'trainyard exec' runs a command on nodes")
     if follow and any(word.startswith(("-a", "--array")) for word in options):
         raise click.UsageError("--follow shows one job, and --array makes several")

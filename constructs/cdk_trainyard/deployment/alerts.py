@@ -25,7 +25,7 @@ class AlertsSection:
     (``aps.amazonaws.com``), and so must the key that encrypts it. Default - one is made for the emails."""
 
 
-def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: str | None) -> Iterator[Problem]:
+def alerts_problems(alerts: AlertsSection, account: str | None, publishes: str | None) -> Iterator[Problem]:
     """Check that there is a topic of yours that can be told, or addresses for a new one.
 
     A rule of EventBridge publishes to another account with a role alone, which the key of the topic must let in, too
@@ -34,7 +34,7 @@ def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: st
     Args:
         alerts: The section.
         account: The deployment's account. None: not known.
-        orchestrator: What runs jobs; rules of EventBridge tell of a HyperPod cluster.
+        publishes: The service that tells of the cluster's trouble in its own name. None: none does.
     """
     if unresolved(alerts):
         return
@@ -42,7 +42,7 @@ def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: st
         text = f"must be left out beside {option('emails')}; subscribe the addresses to your topic yourself"
         yield Problem(("topic",), text)
     arn = None if alerts.topic is None else alerts.topic.topic_arn
-    judged = orchestrator == "hyperpod" and account is not None and not unresolved(arn)
+    judged = publishes == "events" and account is not None and not unresolved(arn)
     if judged and arn is not None and account_of(arn) != account:
         why = "since the rules that tell of its events have no role for another"
         remedy = f"name a topic there, or give {option('emails')}"

@@ -1,9 +1,11 @@
 """The ``monitoring:`` section. No CDK."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from typing import Annotated, Any
 
+from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.monitoring.promql import clusters_named, too_short
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
@@ -57,6 +59,37 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """A workspace of Amazon Managed Grafana that looks at the metrics. Default - none."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeMetrics:
+    """What the nodes of a cluster give metrics of, as far as a file says it.
+
+    Attributes:
+        exporters: What they were said to run. None: nothing was said.
+        types: Their types; none where one of them is not known.
+        absent: What else there are no metrics of, each with the reason.
+        updated: Whether some are updated on a schedule.
+    """
+
+    exporters: Exporters | None
+    types: Sequence[InstanceType] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
+    updated: bool = False
+
+
+def types_of(*parts: Any) -> Sequence[InstanceType]:
+    """Return the types that parts of a section name; none when one of them is not known.
+
+    Args:
+        parts: The parts, of whatever form.
+    """
+    said = [(getattr(part, "instance_type", None), *getattr(part, "instance_types", ())) for part in parts]
+    names = [name for name in chain.from_iterable(said) if name is not None]
+    if unresolved(*parts, *names, *(getattr(part, "instance_types", None) for part in parts)):
+        return []
+    found = [InstanceType.find(name) for name in names]
+    return [known for known in found if known] if None not in found else []
+
+
 def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
     """Return how many seconds lie between two samples. None: metrics go nowhere.
 
@@ -95,10 +128,10 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
     if why := no_prometheus(region):
         yield Problem((), f"must be left out in {region}: {why}", of_key=True)
     if monitoring.workspace_arn is not None:
-        for field in fields(MetricsWorkspaceSpec):
-            if getattr(monitoring, field.name) != field.default:
+        for each in fields(MetricsWorkspaceSpec):
+            if getattr(monitoring, each.name) != each.default:
                 text = f"must be left out beside {option('workspace_arn')}: the workspace stays as it is"
-                yield Problem((field.name,), text)
+                yield Problem((each.name,), text)
     if not unresolved(monitoring.alarms):
         yield from within(("alarms",), override_problems(monitoring.alarms))
     if not unresolved(monitoring.own_alarms):

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
-from typing import Any, Final
+from pkgutil import resolve_name
+from typing import Final
 
-from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters
-from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.deployment.monitoring import MonitoringSection, NodeMetrics
+from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.spec import Exporters
@@ -42,9 +43,9 @@ def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -
         deployment: The deployment.
         monitoring: Its section.
     """
-    if (deployment.orchestrator is not None and deployment.orchestrator not in OWN) or unresolved(deployment.cluster):
-        return  # what others make, they know
-    yield from _alarm_problems(monitoring, absent_sources(deployment))
+    if unresolved(deployment.cluster) or (absent := absent_sources(deployment)) is None:
+        return
+    yield from _alarm_problems(monitoring, absent)
     minutes = monitoring.update_minutes
     if not unresolved(minutes) and minutes != _USUAL["update_minutes"] and not _is_updated(deployment):
         text = f"must be left out where no group of HyperPod has a 'scheduled_update', got {minutes}"
@@ -58,9 +59,8 @@ def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         deployment: The deployment, in which nothing is wrong.
     """
     section = deployment.monitoring
-    if section is None or (deployment.orchestrator is not None and deployment.orchestrator not in OWN):
+    if section is None or (absent := absent_sources(deployment)) is None:
         return
-    absent = absent_sources(deployment)
     labels = {getattr(deployment.cluster, name, None) for name in ("cluster_name", "fleet_name")}
     said = {("alarms", each.name): override_warnings([each]) for each in section.alarms} | {
         ("own_alarms", each.name): own_alarm_warnings(
@@ -76,11 +76,11 @@ def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
             yield Warned(("monitoring", *at), f"@cdk-trainyard/monitoring:{slug}", text)
 
 
-def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
-    """Return whose metrics there are none of, as far as a file says it, each with the reason.
+def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str] | None:
+    """Return whose metrics there are none of, as far as a file says it, each with the reason. None: nobody knows.
 
     Args:
-        deployment: The deployment, of an orchestrator of this package's, or of none.
+        deployment: The deployment.
     """
     absent: dict[str, str] = {}
     if deployment.serving is None:
@@ -88,18 +88,21 @@ def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
     if deployment.cluster is None:
         others = (AGENT, *(each for each in MetricsSource if each not in _OF_TASKS))
         return absent | dict.fromkeys(others, "there is no cluster")
-    absent |= dict(chain(_switched_off(deployment), _without_devices(deployment)))
+    nodes = _nodes(deployment)
+    if nodes is None:
+        return None
+    absent |= dict(chain(_switched_off(nodes.exporters), _without_devices(nodes.types)))
     if deployment.storage.lustre is None:
         absent[MetricsSource.LUSTRE] = "no FSx for Lustre is mounted"
-    if deployment.orchestrator == "fleet":
-        absent[MetricsSource.SLURM] = "a fleet has no Slurm"
-        if not unresolved(deployment.cluster.least) and not deployment.cluster.always_on:
-            absent[MetricsSource.CONTROLLER] = "there may be no node"
-    return absent
+    return {**absent, **nodes.absent}
 
 
-def _switched_off(deployment: DeploymentSpec) -> Iterator[tuple[str, str]]:
-    said = _exporters(deployment)
+def _nodes(deployment: DeploymentSpec) -> NodeMetrics | None:
+    row = find(deployment.orchestrator)
+    return resolve_name(row.metrics)(deployment) if row and row.metrics else None
+
+
+def _switched_off(said: Exporters | None) -> Iterator[tuple[str, str]]:
     if unresolved(said):
         return
     for source in _BY_EXPORTER:  # where nothing is said, devices decide of Neuron's
@@ -107,42 +110,14 @@ def _switched_off(deployment: DeploymentSpec) -> Iterator[tuple[str, str]]:
             yield source, f"'{source.value}' of its exporters is false"
 
 
-def _without_devices(deployment: DeploymentSpec) -> Iterator[tuple[str, str]]:
-    types = _types(deployment)
+def _without_devices(types: Sequence[InstanceType]) -> Iterator[tuple[str, str]]:
     for source, (devices, has) in _OF_DEVICES.items():
         if types and not any(map(has, types)):
             yield source, f"no node has {devices}"
 
 
-def _exporters(deployment: DeploymentSpec) -> Any:
-    """Return what nodes were said to run; None when nothing was said."""
-    if deployment.orchestrator != "hyperpod":
-        return exporters(deployment.monitoring)
-    setup = deployment.cluster.node_setup
-    return setup if setup is None or unresolved(setup) else setup.exporters
-
-
 def _has(known: InstanceType, kind: AcceleratorKind) -> bool:
     return any(device.kind is kind for device in known.accelerators)
-
-
-def _types(deployment: DeploymentSpec) -> Sequence[InstanceType]:
-    """Return the types of the nodes; none when one of them is not known."""
-    cluster: Any = deployment.cluster
-    match deployment.orchestrator:
-        case "hyperpod":
-            parts = [cluster.groups, *cluster.groups]
-        case "parallelcluster":
-            kinds = [queue.compute for queue in cluster.queues]
-            parts = [cluster.queues, *cluster.queues, cluster.head_node, *kinds, *chain.from_iterable(kinds)]
-        case _:
-            parts = [cluster]
-    said = [(getattr(part, "instance_type", None), *getattr(part, "instance_types", ())) for part in parts]
-    names = [name for name in chain.from_iterable(said) if name is not None]
-    if unresolved(*parts, *names, *(getattr(part, "instance_types", None) for part in parts)):
-        return []
-    found = [InstanceType.find(name) for name in names]
-    return [known for known in found if known] if None not in found else []
 
 
 def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) -> Iterator[Problem]:
@@ -161,7 +136,5 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
 def _is_updated(deployment: DeploymentSpec) -> bool:
     if deployment.cluster is None:
         return deployment.serving is None  # what is missing is said
-    if deployment.orchestrator != "hyperpod":
-        return False
-    groups = deployment.cluster.groups
-    return unresolved(groups) or any(unresolved(group) or group.scheduled_update is not None for group in groups)
+    nodes = _nodes(deployment)
+    return nodes is not None and nodes.updated

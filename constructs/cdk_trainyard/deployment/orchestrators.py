@@ -21,8 +21,29 @@ GROUP: Final = "cdk_trainyard.orchestrators"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Namesakes:
+    """What of an account may have the name of a cluster already, by the call that tells.
+
+    Attributes:
+        service: The service that is asked.
+        operation: The operation.
+        rows: The member of its answer that lists them.
+        name: The key of a row's name.
+        id: The key of its physical id, by which the deployment knows its own.
+        asked: The parameter that takes the name. Default - the call lists all.
+    """
+
+    service: str
+    operation: str
+    rows: str
+    name: str
+    id: str
+    asked: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Orchestrator:
-    """An orchestrator: where its code is, each as ``module:name``.
+    """An orchestrator: what is true of each, and where its code is, as ``module:name``.
 
     Attributes:
         section: The specification of the file's ``cluster:`` section.
@@ -35,6 +56,21 @@ class Orchestrator:
             alone. Default - none are.
         warnings: Of a `Deployment` in which nothing is wrong, yields what may surprise about its cluster, as
             `cdk_trainyard.problems.Warned`. Imports nothing of CDK. Default - nothing does.
+        numbers: Of the section, returns where the file says how many nodes a group has, or may have, by the group's
+            name; groups that run jobs come first. Default - nowhere.
+        metrics: Of a `Deployment`, returns what its nodes give metrics of, as
+            `cdk_trainyard.deployment.monitoring.NodeMetrics`. Default - nobody knows, and every alarm may be changed.
+        user: Of the section, returns the user that people work as on its nodes. Default - ``ubuntu``.
+        resource: The CloudFormation type of which its stack has at least one. Default - its nodes are looked after
+            elsewhere.
+        system: The class that looks after its nodes, a `cdk_trainyard.operations.System`. Default - none does.
+        services: The services that it asks, beside CloudFormation; their clients are made while that answers.
+        namesakes: What may have the ``cluster_name`` of the section already. Default - the name is never taken.
+        publishes: The service that tells a topic of trouble in its own name, which the topic's policy must let, as its
+            principal begins. Default - none does.
+        added_tags: How many tags its nodes get beside those of the file.
+        has_slurm: Whether jobs are submitted to Slurm.
+        begins: The shipped deployment that ``trainyard init`` begins with, or the path of a file. Default - none.
     """
 
     section: str
@@ -44,6 +80,17 @@ class Orchestrator:
     holds: str
     service_addresses: str | None = None
     warnings: str | None = None
+    numbers: str | None = None
+    metrics: str | None = None
+    user: str | None = None
+    resource: str | None = None
+    system: str | None = None
+    services: tuple[str, ...] = ()
+    namesakes: Namesakes | None = None
+    publishes: str | None = None
+    added_tags: int = 0
+    has_slurm: bool = False
+    begins: str | None = None
 
     @property
     def spec(self) -> type:
@@ -65,7 +112,7 @@ class Orchestrator:
         return resolve_name(self.build)(stack, deployment, around)
 
 
-def _own(room: str, section: str, holds: str, **more: str) -> Orchestrator:
+def _own(room: str, section: str, system: str, **more: Any) -> Orchestrator:
     inside = f"cdk_trainyard.deployment.{room}"
     return Orchestrator(
         section=f"{inside}.section:{section}",
@@ -73,20 +120,62 @@ def _own(room: str, section: str, holds: str, **more: str) -> Orchestrator:
         needs=f"{inside}.needs:cluster_needs",
         build=f"{inside}.build:cluster",
         warnings=f"{inside}.rules:cluster_warnings",
-        holds=holds,
-        **{name: f"{inside}.{at}" for name, at in more.items()},
+        numbers=f"{inside}.nodes:numbers",
+        metrics=f"{inside}.nodes:metrics",
+        user=f"{inside}.nodes:user",
+        system=f"cdk_trainyard.operations.{room}:{system}",
+        **more,
     )
 
 
 OWN: Final[Mapping[str, Orchestrator]] = {
-    "hyperpod": _own("hyperpod", "HyperPodSection", "HyperPod training cluster"),
+    "hyperpod": _own(
+        "hyperpod",
+        "HyperPodSection",
+        "HyperPod",
+        holds="HyperPod training cluster",
+        resource="AWS::SageMaker::Cluster",
+        services=("sagemaker",),
+        namesakes=Namesakes(
+            service="sagemaker",
+            operation="ListClusters",
+            rows="ClusterSummaries",
+            name="ClusterName",
+            id="ClusterArn",
+        ),
+        publishes="events",
+        has_slurm=True,
+        begins="hyperpod-cpu-ddp",
+    ),
     "parallelcluster": _own(
         "parallelcluster",
         "ParallelClusterSection",
-        "ParallelCluster training cluster",
-        service_addresses="rules:service_addresses",
+        "ParallelCluster",
+        holds="ParallelCluster training cluster",
+        service_addresses="cdk_trainyard.deployment.parallelcluster.rules:service_addresses",
+        resource="Custom::PclusterCluster",
+        services=("ec2",),
+        namesakes=Namesakes(
+            service="cloudformation",
+            operation="DescribeStacks",
+            rows="Stacks",
+            name="StackName",
+            id="StackName",
+            asked="StackName",
+        ),
+        added_tags=10,  # that ParallelCluster adds to those of its nodes, and room for more: its rules take 40
+        has_slurm=True,
+        begins="parallelcluster-hello",
     ),
-    "fleet": _own("fleet", "FleetSection", "fleet of EC2 instances for training"),
+    "fleet": _own(
+        "fleet",
+        "FleetSection",
+        "Fleet",
+        holds="fleet of EC2 instances for training",
+        resource="AWS::AutoScaling::AutoScalingGroup",
+        services=("ec2", "autoscaling"),
+        begins="fleet-p3dn-bert",
+    ),
 }
 """The orchestrators of this package by their names in a file."""
 

@@ -1,15 +1,15 @@
 """Another number of nodes in a deployment file: the number alone is written, and everything else stays as it was."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from cdk_trainyard.deployment._document import Document, KeyPath, read_document
+from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.problems import either
 
-WORKERS: Final = "worker"
-"""What the nodes of a fleet are called, by their tag."""
 _MOST: Final = "max_count"
 _LEAST: Final = "min_count"
 
@@ -18,23 +18,10 @@ def counts(deployment: DeploymentSpec) -> Mapping[str, KeyPath]:
     """Return where a file says how many nodes a group has, or has at most, by the group's name.
 
     Args:
-        deployment: The deployment. A group of ParallelCluster is a queue; of one with several kinds of nodes each is
-            ``queue/N``, counted from one.
+        deployment: The deployment.
     """
-    if deployment.orchestrator == "hyperpod":
-        return {group.name: ("cluster", "groups", group.name, "count") for group in deployment.cluster.groups}
-    if deployment.orchestrator == "fleet":
-        return {WORKERS: ("cluster", _MOST if deployment.cluster.count is None else "count")}
-    if deployment.orchestrator == "parallelcluster":
-        return dict(_queues(deployment.cluster.queues))
-    return {}
-
-
-def _queues(queues: Sequence[Any]) -> Iterator[tuple[str, KeyPath]]:
-    for row, queue in enumerate(queues):
-        for number in range(len(queue.compute)):
-            name = queue.name if len(queue.compute) == 1 else f"{queue.name}/{number + 1}"
-            yield name, ("cluster", "queues", row, "compute", number, _MOST)
+    row = find(deployment.orchestrator)
+    return resolve_name(row.numbers)(deployment.cluster) if row and row.numbers else {}
 
 
 def resized(

@@ -32,8 +32,6 @@ from cdk_trainyard.tokens import Unknown, unresolved
 
 _ADDED_TAGS: Final = 3
 """That CDK gives a subnet (``Name``, ``aws-cdk:subnet-name`` and ``-type``), and a fleet its group."""
-_ADDED_BY_PARALLELCLUSTER: Final = 10
-"""That ParallelCluster adds to those of its nodes, and room for more: its rules take 40."""
 _WITH_ALARMS: Final = ("alerts", "monitoring", "serving")
 """Sections with resources whose tags must have a value (CloudFormation's schemas, 2026-11): ``AWS::CloudWatch::Alarm``,
 ``CompositeAlarm`` and ``Dashboard``, ``AWS::ECS::CapacityProvider``. The other types take an empty one.
@@ -51,6 +49,8 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         deployment: The deployment, with unknowns where its file has a wrong form.
     """
     account = deployment.environment.account or own_account(deployment)
+    of_cluster = list(_cluster_problems(deployment))
+    alerts_left_out = any(problem.at == ("alerts",) for problem in of_cluster)
     return chain(
         purpose_problems(deployment),
         one_account_problems(deployment) if deployment.account is None else (),
@@ -59,9 +59,9 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         within(("storage",), storage_problems(deployment.storage)),
         within(("storage", "lustre"), _lustre_problems(deployment)),
         within(("storage", "buckets"), _buckets_problems(deployment)),
-        within(("alerts",), _alerts_problems(deployment, account)),
+        within(("alerts",), () if alerts_left_out else _alerts_problems(deployment, account)),
         within(("monitoring",), _monitoring_problems(deployment)),
-        _cluster_problems(deployment),
+        of_cluster,
         serving_problems(deployment, account),
     )
 
@@ -85,7 +85,8 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if unresolved(deployment.tags):
         return
-    added = _ADDED_BY_PARALLELCLUSTER if deployment.orchestrator == "parallelcluster" else _ADDED_TAGS
+    row = find(deployment.orchestrator)
+    added = max(_ADDED_TAGS, row.added_tags if row else 0)
     yield from tags_problems(("tags",), deployment.tags, added=added)
     made_by = [name for name in _WITH_ALARMS if getattr(deployment, name) is not None]
     for key, value in deployment.tags.items():
@@ -141,9 +142,9 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 
 def _alerts_problems(deployment: DeploymentSpec, account: str | None) -> Iterator[Problem]:
-    alarms = (deployment.serving, deployment.monitoring) != (None, None)
-    if deployment.alerts is not None and (alarms or deployment.orchestrator != "parallelcluster"):  # else left out
-        yield from alerts_problems(deployment.alerts, account, deployment.orchestrator)
+    row = find(deployment.orchestrator)
+    if deployment.alerts is not None:
+        yield from alerts_problems(deployment.alerts, account, row.publishes if row else None)
 
 
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

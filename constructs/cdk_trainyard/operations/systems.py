@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cdk_trainyard.account import Account
+from cdk_trainyard.deployment.orchestrators import orchestrators
 from cdk_trainyard.operations.deployed import Deployed
 from cdk_trainyard.operations.protocol import OperationError, System
 
@@ -25,13 +26,17 @@ class Row:
     system: str
 
 
-_ROOM: Final = "cdk_trainyard.operations"
-ROWS: Final = (
-    Row(part="training", type="AWS::SageMaker::Cluster", system=f"{_ROOM}.hyperpod:HyperPod"),
-    Row(part="training", type="Custom::PclusterCluster", system=f"{_ROOM}.parallelcluster:ParallelCluster"),
-    Row(part="training", type="AWS::AutoScaling::AutoScalingGroup", system=f"{_ROOM}.fleet:Fleet"),
-    Row(part="serving", type="AWS::ECS::Service", system=f"{_ROOM}.service:Service"),
-)
+_SERVICE: Final = Row(part="serving", type="AWS::ECS::Service", system="cdk_trainyard.operations.service:Service")
+
+
+def _rows() -> list[Row]:
+    """Return a row for each orchestrator whose nodes are looked after here, and that of what serves."""
+    training = (
+        Row(part="training", type=each.resource, system=each.system)
+        for each in orchestrators().values()
+        if each.resource is not None and each.system is not None
+    )
+    return [*training, _SERVICE]
 
 
 def systems_of(account: Account, deployed: Deployed) -> list[System]:
@@ -51,14 +56,14 @@ def systems_of(account: Account, deployed: Deployed) -> list[System]:
 
 
 def _found(account: Account, deployed: Deployed) -> Iterator[System]:
-    for row in ROWS:
+    for row in _rows():
         stack = deployed.stacks.get(row.part)
         if stack and stack.ids(row.type):
             yield resolve_name(row.system)(account, stack)
 
 
 def _why_none(account: Account, deployed: Deployed) -> Iterator[str]:
-    parts = [part for part in dict.fromkeys(row.part for row in ROWS) if part in deployed.stacks]
+    parts = [part for part in dict.fromkeys(row.part for row in _rows()) if part in deployed.stacks]
     nodes = "" if deployed.refused else "; it has no nodes"  # who was not told of resources does not know
     for part in parts:
         stack = deployed.stacks[part]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cdk_trainyard.account import Call
+from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
 from cdk_trainyard.doctor.file import Said, texts
@@ -32,7 +33,7 @@ _SOURCES: Final = {
     "events": "rule/{name}",
     "aps": "workspace/ws-00000000-0000-0000-0000-000000000000",
 }
-"""What publishes for a service, as its ARN ends; names are CloudFormation's."""
+"""What publishes for a service, as its ARN ends, where that is known; names are CloudFormation's."""
 
 
 def _topics(deployment: DeploymentSpec) -> list[Said]:
@@ -44,8 +45,9 @@ def _topics(deployment: DeploymentSpec) -> list[Said]:
 def _publishers(deployment: DeploymentSpec) -> Iterator[str]:
     """Yield the services that publish; Auto Scaling does it with a role of the account, which needs no topic policy."""
     yield "cloudwatch"
-    if deployment.orchestrator == "hyperpod":
-        yield "events"
+    row = find(deployment.orchestrator)
+    if row is not None and row.publishes is not None:
+        yield row.publishes
     if deployment.monitoring is not None and deployment.monitoring.workspace_arn is None:
         yield "aps"
 
@@ -191,8 +193,10 @@ class _Wanted:
 
 def _keys(deployment: DeploymentSpec, answers: Answers, service: str) -> dict[str, str]:
     """Return the condition keys of what a service publishes; of its own topics the account alone tells CloudWatch."""
-    place = f"{deployment.region}:{answers.account}:{_SOURCES[service].format(name=deployment.name)}"
-    keys = {"aws:SourceAccount": answers.account, "aws:SourceArn": f"arn:{answers.partition}:{service}:{place}"}
+    keys = {"aws:SourceAccount": answers.account}
+    if service in _SOURCES:
+        place = f"{deployment.region}:{answers.account}:{_SOURCES[service].format(name=deployment.name)}"
+        keys["aws:SourceArn"] = f"arn:{answers.partition}:{service}:{place}"
     return keys | ({"AWS:SourceOwner": answers.account} if service == "cloudwatch" else {})
 
 

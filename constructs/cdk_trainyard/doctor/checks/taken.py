@@ -1,12 +1,13 @@
 """Names that are taken, and stacks that no deployment goes on from."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 from cdk_trainyard.account import Call
+from cdk_trainyard.deployment.orchestrators import Namesakes, find, orchestrators
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check, own, own_calls, place
-from cdk_trainyard.doctor.checks.usage import CLUSTERS
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 from cdk_trainyard.doctor.parts import parts_of
 
@@ -28,48 +29,57 @@ def _stacks(deployment: DeploymentSpec) -> list[Call]:
     return [Call("cloudformation", "DescribeStacks", {"StackName": name}) for name in names]
 
 
-def _named_cluster(deployment: DeploymentSpec) -> str:
-    """Return the name that the file gives its cluster; empty: CloudFormation makes one up."""
-    found = getattr(deployment.cluster, "cluster_name", None)
-    return found if isinstance(found, str) else ""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Named:
+    """A cluster that the file names, and what may have its name."""
 
+    name: str
+    among: Namesakes
 
-def _parallel(deployment: DeploymentSpec) -> list[Call]:
-    """Return the call for the stack that a ParallelCluster is, by its name."""
-    name = _named_cluster(deployment)
-    wanted = name and deployment.orchestrator == "parallelcluster"
-    return [Call("cloudformation", "DescribeStacks", {"StackName": name})] if wanted else []
+    @classmethod
+    def of(cls, deployment: DeploymentSpec) -> Self | None:
+        """Return it; None: CloudFormation makes the name up, or nothing else can have it."""
+        row, name = find(deployment.orchestrator), getattr(deployment.cluster, "cluster_name", None)
+        if row is None or row.namesakes is None or not isinstance(name, str) or not name:
+            return None
+        return cls(name=name, among=row.namesakes)
+
+    @property
+    def call(self) -> Call:
+        """The call that tells."""
+        asked = self.among.asked
+        return Call(self.among.service, self.among.operation, {asked: self.name} if asked else {})
+
+    def ids(self, answers: Answers) -> list[str]:
+        """Return the physical ids of what has the name."""
+        rows = answers.items(self.call, self.among.rows)
+        return [row[self.among.id] for row in rows if row[self.among.name] == self.name]
 
 
 def calls(deployment: DeploymentSpec) -> Iterator[Call]:
     """Yield the deployment's stacks, and what may have its cluster's name."""
     yield from _stacks(deployment)
     yield from own_calls(deployment)
-    yield from _parallel(deployment)
-    if _named_cluster(deployment) and deployment.orchestrator == "hyperpod":
-        yield CLUSTERS
+    if named := _Named.of(deployment):
+        yield named.call
 
 
 def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
     """Yield the state of each stack, and whether the cluster's name is free."""
     for call in _stacks(deployment):
         yield _stack(deployment, answers, call)
-    name, at = _named_cluster(deployment), place(deployment, "cluster", "cluster_name")
-    if not name or deployment.orchestrator not in {"hyperpod", "parallelcluster"}:
+    named = _Named.of(deployment)
+    if named is None:
         return
-    words, mine = f"the name {name} for the cluster", own(deployment, answers)
-    asked = _parallel(deployment) or [CLUSTERS]
-    if refused := answers.refused([*asked, *own_calls(deployment)]):
+    words, at = f"the name {named.name} for the cluster", place(deployment, "cluster", "cluster_name")
+    if refused := answers.refused([named.call, *own_calls(deployment)]):
         yield unanswered(NAME, words, refused, at)
         return
-    clusters = (row for row in answers.items(CLUSTERS, "ClusterSummaries") if row["ClusterName"] == name)
-    stacks = (row for call in _parallel(deployment) for row in answers.items(call, "Stacks"))
-    found = [*(row["ClusterArn"] for row in clusters), *(row["StackName"] for row in stacks)]
-    taken = not mine.issuperset(found)
+    taken = not own(deployment, answers).issuperset(named.ids(answers))
     has = "another cluster or stack has it" if taken else "it is free, or this deployment's own"
     verdict = Verdict.SHORT if taken else Verdict.OK
     remedy = "cluster: cluster_name: another name" if taken else ""
-    yield Finding(check=NAME, needed=words, has=has, verdict=verdict, call=asked[0], remedy=remedy, at=at)
+    yield Finding(check=NAME, needed=words, has=has, verdict=verdict, call=named.call, remedy=remedy, at=at)
 
 
 def _stack(deployment: DeploymentSpec, answers: Answers, call: Call) -> Finding:
@@ -99,7 +109,11 @@ def _stack(deployment: DeploymentSpec, answers: Answers, call: Call) -> Finding:
 
 CHECK: Final = Check(
     name=NAME,
-    asks=("cloudformation DescribeStacks", "cloudformation ListStackResources", "sagemaker ListClusters"),
+    asks=(
+        "cloudformation DescribeStacks",
+        "cloudformation ListStackResources",
+        *(f"{each.service} {each.operation}" for row in orchestrators().values() if (each := row.namesakes)),
+    ),
     calls=calls,
     findings=findings,
 )

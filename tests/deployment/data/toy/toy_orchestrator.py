@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cdk_trainyard.deployment.orchestrators import Orchestrator
-from cdk_trainyard.options.kinds import Number
+from cdk_trainyard.deployment.monitoring import NodeMetrics
+from cdk_trainyard.deployment.orchestrators import Namesakes, Orchestrator
+from cdk_trainyard.monitoring.spec import MetricsSource
+from cdk_trainyard.options.kinds import Number, Text
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.quotas import Needs
 
@@ -19,6 +22,8 @@ class ToySection:
 
     toys: Annotated[int, Number(minimum=1, maximum=9)] = 3
     """How many. Default: 3."""
+    cluster_name: Annotated[str | None, Text(pattern="[a-z]+", words="lower-case letters", example="heap")] = None
+    """What the heap is called. Default - anything."""
 
 
 def problems(deployment: Any) -> Iterator[Problem]:
@@ -30,6 +35,30 @@ def problems(deployment: Any) -> Iterator[Problem]:
 def needs(_deployment: Any) -> Needs:
     """Need nothing."""
     return Needs()
+
+
+def numbers(_section: ToySection) -> Mapping[str, tuple[str, ...]]:
+    """Return where the file says how many toys there are."""
+    return {"heap": ("cluster", "toys")}
+
+
+def metrics(_deployment: Any) -> NodeMetrics:
+    """Return that toys have no Slurm."""
+    return NodeMetrics(exporters=None, absent={MetricsSource.SLURM: "toys have no Slurm"})
+
+
+def user(_section: ToySection) -> str:
+    """Return who works on toys."""
+    return "child"
+
+
+class Heap:
+    """The toys of a stack."""
+
+    kind = "heap of toys"
+
+    def __init__(self, _account: Any, stack: Any) -> None:
+        self.heaps = stack.ids("Toy::Box::Heap")
 
 
 def build(scope: Any, deployment: Any, around: "Surroundings") -> Any:
@@ -69,4 +98,14 @@ ROW = Orchestrator(
     needs="toy_orchestrator:needs",
     build="toy_orchestrator:build",
     holds="heap of toys",
+    numbers="toy_orchestrator:numbers",
+    metrics="toy_orchestrator:metrics",
+    user="toy_orchestrator:user",
+    resource="Toy::Box::Heap",
+    system="toy_orchestrator:Heap",
+    services=("toys",),
+    namesakes=Namesakes(service="toys", operation="ListHeaps", rows="Heaps", name="Name", id="Id"),
+    publishes="toys",
+    added_tags=45,
+    begins=str(Path(__file__).with_name("toy.yaml")),
 )
