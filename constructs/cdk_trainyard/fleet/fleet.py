@@ -261,8 +261,9 @@ class EfaFleet(FleetBase):
             ConfigurationError: The fleet cannot take it.
         """
         added = Mount(file_system=file_system, at=at)
-        self._around = replace(self._around, mounts=[*self._around.mounts, added.facts])
-        raise_problems(self, fleet_problems(self._spec, self._around))
+        around = replace(self._around, mounts=[*self._around.mounts, added.facts])
+        raise_problems(self, fleet_problems(self._spec, around))
+        self._around = around
         self._mounts.append(added)
         self.say_series(self.group, self._spec.types)
         self.ready.reach(file_system, self.security_groups)

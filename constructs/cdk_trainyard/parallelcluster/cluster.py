@@ -182,7 +182,7 @@ class ParallelCluster(ParallelClusterBase):
         )
         self._spec = resolve_cluster(said, self._context)
         self.cluster_name = str(self._spec.cluster_name)
-        raise_problems(self, [*judge.problems, *self._problems()])
+        raise_problems(self, [*judge.problems, *self._problems(self._context)])
         self._warn()
         self._network = network
         group = security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
@@ -281,8 +281,9 @@ class ParallelCluster(ParallelClusterBase):
             ConfigurationError: The cluster cannot take it.
         """
         mounts = [*self._context.mounts, mounted(Mount(file_system=file_system, at=at))]
-        self._context = replace(self._context, mounts=mounts)
-        raise_problems(self, self._problems())
+        context = replace(self._context, mounts=mounts)
+        raise_problems(self, self._problems(context))
+        self._context = context
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
         say_series(self._monitored, self._resource, self._context)
         self._reach([file_system])
@@ -324,8 +325,8 @@ class ParallelCluster(ParallelClusterBase):
         name = Names.unique_resource_name(self, max_length=_NAME_LENGTH, separator="-", allowed_special_characters="-")
         return name if name[:1].isalpha() else f"c{name[1:]}"
 
-    def _problems(self) -> list[Problem]:
-        found = cluster_problems(self._spec, self._context)
+    def _problems(self, context: ClusterContext) -> list[Problem]:
+        found = cluster_problems(self._spec, context)
         if not isinstance(self._spec.slurm.accounting, SlurmAccounting | Unknown | None):
             text = "must be SlurmAccounting(…), as SlurmAccounting.of(database): a new database stands by itself"
             found.append(Problem(("slurm", "accounting"), text))
