@@ -3,7 +3,9 @@
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +54,13 @@ def test_its_file_is_deployed(write: Callable[[str], Path]) -> None:
     assert {"Bucket", "Subnet", "Topic"} <= heap["Properties"].keys()
     assert "HeapId" in template.find_outputs("*")
     assert template.to_json()["Description"] == "demo: heap of toys (cdk-trainyard)"
+
+
+def test_what_it_defines_is_a_cluster(write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("toy_orchestrator")
+    monkeypatch.setattr(module, "build", lambda *_: SimpleNamespace(outputs={}, publisher=None, use=print, tell=print))
+    with pytest.raises(TypeError, match=r"got one without \['connections', 'grant_principal', .*'mount'\]"):
+        build_stacks(App(), Deployment.load(write(TOY)))
 
 
 def test_its_rules_are_asked_with_all_others(write: Callable[[str], Path]) -> None:

@@ -108,8 +108,18 @@ class Orchestrator:
 
         Returns:
             A `cdk_trainyard.cluster.Cluster`.
+
+        Raises:
+            TypeError: What was defined lacks what every cluster has.
         """
-        return resolve_name(self.build)(stack, deployment, around)
+        from cdk_trainyard.cluster import Cluster  # noqa: PLC0415  a file is checked without CDK
+
+        made = resolve_name(self.build)(stack, deployment, around)
+        wanted = [name for name in vars(Cluster) if not name.startswith("_")]
+        missing = [name for name in wanted if not hasattr(type(made), name) and not hasattr(made, name)]
+        if missing:
+            raise TypeError(f"{self.build} must return a Cluster of cdk_trainyard.cluster, got one without {missing}")
+        return made
 
 
 def _own(room: str, section: str, system: str, **more: Any) -> Orchestrator:

@@ -75,6 +75,18 @@ def build(scope: Any, deployment: Any, around: "Surroundings") -> Any:
             self.properties = {"Toys": deployment.cluster.toys, "Subnet": around.network.accelerator_subnet.subnet_id}
             self.resource = CfnResource(self, "Resource", type="Toy::Box::Heap", properties=self.properties)
 
+            self.grant_principal = iam.Role(self, "Role", assumed_by=self.publisher.principal)
+            self.connections = around.security_group.security_group.connections
+
+        def grant_connect(self, grantee: Any) -> Any:
+            return self.grant_describe(grantee)
+
+        def grant_describe(self, grantee: Any) -> Any:
+            return iam.Grant.add_to_principal(grantee=grantee, actions=["toys:Describe"], resource_arns=["*"])
+
+        def mount(self, file_system: Any, *, at: str = "/fsx") -> None:
+            self.resource.add_property_override("Mounts", {at: file_system.file_system_id})
+
         @property
         def outputs(self) -> Mapping[str, str]:
             return {"HeapId": self.resource.ref}
