@@ -64,6 +64,13 @@ def test_no_source_file_outgrows_its_room() -> None:
     assert {str(path.relative_to(ROOT)) for path in sources if len(path.read_text().splitlines()) > 400} == set()
 
 
+def test_warnings_of_rules_are_said_in_one_place() -> None:
+    """One that only an object of CDK's tells has its id written out."""
+    made = re.compile(r"add_warning_v2\(\s*(?:f[\"']|each)")
+    sources = [path for path in tracked() if path.suffix == ".py" and "constructs" in path.parts]
+    assert [path.name for path in sources if made.search(path.read_text())] == ["annotations.py"]
+
+
 def test_stacks_only_wire() -> None:
     long = {path.name for path in (ROOT / "stacks").glob("*.py") if len(path.read_text().splitlines()) > 60}
     assert long == set()

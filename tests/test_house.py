@@ -23,7 +23,7 @@ STOREYS = (
         "acknowledgments assembly_metadata data_files json_value lazy managed_policy node_scripts operators origin "
         "places policy problems project retention signals tokens versions"
     ),
-    "account errors log_groups partitions",
+    "account annotations errors log_groups partitions",
     "inline_function instances names options reach",
     "quotas real surroundings",
     "lifecycle network",

@@ -5,9 +5,10 @@ whoever shows a problem translates it: a construct leaves it as it is, the deplo
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, TypeVar
 
 At = tuple[str | int, ...]
 """Where: names of options, names of items and indices, from the construct's keywords on:
@@ -41,7 +42,7 @@ class Warned:
     """One thing that is taken, and may surprise.
 
     Attributes:
-        at: The section that it is about.
+        at: The section that it is about; empty: the room's own.
         slug: What it is acknowledged by: ``@cdk-trainyard/network:docker-bridge``.
         text: What may happen, as whole sentences.
     """
@@ -49,6 +50,9 @@ class Warned:
     at: At
     slug: str
     text: str
+
+
+_Found = TypeVar("_Found", bound=Problem | Warned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +87,37 @@ class Flaw:
         return Problem(at, str(self), of_key=of_key)
 
 
-def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Return problems of a part as problems of the whole.
+def within(around: At, found: Iterable[_Found]) -> Iterator[_Found]:
+    """Return problems or warnings of a part as those of the whole.
 
     Args:
         around: Where the part stands in the whole.
-        problems: The part's.
+        found: The part's.
     """
-    return (replace(problem, at=(*around, *problem.at)) for problem in problems)
+    for each in found:
+        yield replace(each, at=(*around, *each.at))
+
+
+def warned(room: str, slug: str, texts: Iterable[str]) -> Iterator[Warned]:
+    """Return warnings of a room that have one id.
+
+    Args:
+        room: The room.
+        slug: The id, of those of the room.
+        texts: What may happen.
+    """
+    return (Warned((), f"@cdk-trainyard/{room}:{slug}", text) for text in texts)
+
+
+def warnings_of(room: str, table: Mapping[str, Callable[..., Iterable[str]]], *facts: object) -> Iterator[Warned]:
+    """Return what the warnings of a room say of facts.
+
+    Args:
+        room: The room.
+        table: Its warnings by their ids.
+        facts: What each of them takes.
+    """
+    return chain.from_iterable(warned(room, slug, warning(*facts)) for slug, warning in table.items())
 
 
 def is_around(section: At, at: At) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.stand_ins import Certificate, Key, Repository, Secret, Span
-from cdk_trainyard.problems import Problem, sentence, shown
+from cdk_trainyard.problems import Problem, Warned, sentence, shown
 from cdk_trainyard.serving import (
     AuthenticationKind,
     ClaimFormat,
@@ -1443,7 +1443,8 @@ def test_fails_a_rate_that_is_none() -> None:
 def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
     spec = ServiceSpec(model=model(), engine=TextGenerationEngine.tgi(image=image), hosts=hosts())
     says = f"engine image {image} is documented for GPUs, and nothing in it is known to find Neuron devices"
-    assert (("unknown", says) in service_findings(spec, REGION).warnings) is warned
+    said = Warned((), "@cdk-trainyard/serving:unknown", says)
+    assert (said in service_findings(spec, REGION).warnings) is warned
 
 
 @pytest.mark.parametrize(
@@ -1488,7 +1489,7 @@ def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
 )
 def test_warns_of_variables_that_nothing_comes_of(engine: TextGenerationEngine, says: str | None) -> None:
     spec = ServiceSpec(model=model(), engine=engine, hosts=hosts())
-    found = [text for slug, text in service_findings(spec, REGION).warnings if slug == "environment"]
+    found = [each.text for each in service_findings(spec, REGION).warnings if each.slug.endswith(":environment")]
     assert found == ([says] if says else [])
 
 
@@ -1517,5 +1518,5 @@ def test_warns_of_cores_that_no_task_can_have(name: str, instance_type: str, deg
         engine=TextGenerationEngine.tgi(),
         hosts=hosts(instance_type=instance_type),
     )
-    found = [text for slug, text in service_findings(spec, REGION).warnings if slug == "idle-cores"]
+    found = [each.text for each in service_findings(spec, REGION).warnings if each.slug.endswith(":idle-cores")]
     assert found == ([f"'tensor_parallel' {degree} leaves {says}"] if says else [])

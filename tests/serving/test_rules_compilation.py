@@ -78,7 +78,7 @@ def test_unchecked_takes_what_only_the_catalogue_speaks_against(
     engine = TextGenerationEngine.hf_vllm(image=image, unchecked=True)
     parts = CompilationSpec(source=source, revision=COMMIT), model(**of_model), engine
     found = Findings.of(engine, compilation_problems(*parts), known_compilation_problems(*parts))
-    assert (found.problems, [slug for slug, _ in found.warnings]) == ((), ["unchecked"])
+    assert (found.problems, [each.slug for each in found.warnings]) == ((), ["@cdk-trainyard/serving:unchecked"])
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_unchecked_takes_what_only_the_catalogue_speaks_against(
     ],
 )
 def test_warns_of_a_source_that_the_hub_gives_to_nobody_without_a_token(said: Any, slugs: list[str]) -> None:
-    assert [slug for slug, _ in compilation_warnings(CompilationSpec(**said))] == slugs
+    assert [each.slug.partition(":")[2] for each in compilation_warnings(CompilationSpec(**said))] == slugs

@@ -15,7 +15,7 @@ from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
 from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings
-from cdk_trainyard.problems import Problem, Warned
+from cdk_trainyard.problems import Problem, Warned, within
 from cdk_trainyard.tokens import unresolved
 
 _BY_EXPORTER: Final = (
@@ -72,8 +72,7 @@ def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         for each in section.own_alarms
     }
     for at, found in said.items():
-        for slug, text in found:
-            yield Warned(("monitoring", *at), f"@cdk-trainyard/monitoring:{slug}", text)
+        yield from within(("monitoring", *at), found)
 
 
 def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str] | None:

@@ -13,7 +13,7 @@ from cdk_trainyard.deployment.serving.rules import serving_warnings
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.network.warnings import WARNINGS
-from cdk_trainyard.problems import Warned
+from cdk_trainyard.problems import Warned, warnings_of, within
 from cdk_trainyard.storage.resolve import resolve_lustre
 from cdk_trainyard.storage.rules import lustre_warnings
 from cdk_trainyard.storage.spec import LustreSpec
@@ -27,12 +27,10 @@ def warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     """
     network, region = deployment.network, deployment.environment.region
     if isinstance(network, NetworkSpec):
-        for slug, warning in WARNINGS.items():
-            for text in warning(network):
-                yield Warned(("network",), f"@cdk-trainyard/network:{slug}", text)
+        yield from within(("network",), warnings_of("network", WARNINGS, network))
     if isinstance(lustre := deployment.storage.lustre, LustreSpec):
-        for slug, text in lustre_warnings(resolve_lustre(lustre), region, accelerator_cidr(network, region)):
-            yield Warned(("storage", "lustre"), f"@cdk-trainyard/storage:{slug}", text)
+        found = lustre_warnings(resolve_lustre(lustre), region, accelerator_cidr(network, region))
+        yield from within(("storage", "lustre"), found)
     row = find(deployment.orchestrator)
     if row is not None and row.warnings is not None:
         yield from resolve_name(row.warnings)(deployment)

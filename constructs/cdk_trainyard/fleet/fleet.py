@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import jsii
-from aws_cdk import Annotations, CfnResource, Names, Stack
+from aws_cdk import CfnResource, Names, Stack
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -15,6 +15,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet import render
@@ -41,6 +42,7 @@ from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup, TrainingNetwork
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import warnings_of
 from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
 from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.tokens import unresolved
@@ -190,7 +192,7 @@ class EfaFleet(FleetBase):
             exporters=None if metrics is None else metrics.judged(judge),
         )
         raise_problems(self, [*judge.problems, *fleet_problems(spec, around)])
-        self._warn(spec, around)
+        say_warnings(self, warnings_of("fleet", WARNINGS, spec, around))
         self._spec, self._around = spec, around
         self._mounts, self._metrics = list(mounts), metrics
         self.network: Network = network
@@ -311,11 +313,6 @@ class EfaFleet(FleetBase):
             resource.add_metadata(SERIES, said)
 
     # ---------------------------------------------------------------- parts
-    def _warn(self, spec: FleetSpec, around: FleetSurroundings) -> None:
-        for slug, warning in WARNINGS.items():
-            for text in warning(spec, around):
-                Annotations.of(self).add_warning_v2(f"@cdk-trainyard/fleet:{slug}", text)
-
     def _new_placement_group(self) -> PlacementGroup | None:
         return PlacementGroup(self, "PlacementGroup") if self._spec.clustered else None
 

@@ -1,11 +1,12 @@
 """The node that people work on: it starts the jobs of a fleet, and is no part of them."""
 
 import jsii
-from aws_cdk import Annotations, CfnTag
+from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.bootstrap import MASTER, user_data
 from cdk_trainyard.fleet.fleet import EfaFleet
@@ -18,6 +19,7 @@ from cdk_trainyard.fleet.warnings import MASTER_WARNINGS
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import warnings_of
 from cdk_trainyard.surroundings import surroundings
 
 _REPLACEABLE = (
@@ -72,9 +74,7 @@ class MasterNode(Construct):
         spec = judge.judged(given(MasterSpec, locals()))
         problems = master_problems(spec, fleet.image, judge.environment, types=fleet.types)
         raise_problems(self, [*judge.problems, *problems])
-        for slug, warning in MASTER_WARNINGS.items():
-            for text in warning(image or fleet.image):
-                Annotations.of(self).add_warning_v2(f"@cdk-trainyard/fleet:{slug}", text)
+        say_warnings(self, warnings_of("fleet", MASTER_WARNINGS, image or fleet.image))
         kind = InstanceType.find(spec.instance_type)
         facts = fleet.facts(MASTER, types=(kind,) if kind else ())
         self.template = MasterTemplate(

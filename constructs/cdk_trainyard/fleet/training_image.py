@@ -5,24 +5,27 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Annotations, Aws, Names, Stack
+from aws_cdk import Aws, Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.image import known_id, root_device
 from cdk_trainyard.fleet.image_parameter import ImageParameter
 from cdk_trainyard.fleet.images import KnownImage, known_base
-from cdk_trainyard.fleet.rules_image import build_judgements, route_problems, training_image_problems
+from cdk_trainyard.fleet.rules_image import route_problems, training_image_problems
 from cdk_trainyard.fleet.spec_image import EfaInstaller, TrainingImageSpec
+from cdk_trainyard.fleet.warnings import BUILD_WARNINGS
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import warnings_of
 from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.versions import default_efa_installer, efa_key, image_facts
 
@@ -114,8 +117,7 @@ class TrainingImage(Construct):
         problems = training_image_problems(spec, judge.environment)
         of_network = route_problems(has_nat=network.has_nat)
         raise_problems(self, [*judge.problems, *problems, *of_network])
-        for doubt in (doubt for _, judgement in build_judgements(spec) for doubt in judgement.unknown):
-            Annotations.of(self).add_warning_v2("@cdk-trainyard/fleet:unknown-versions", doubt)
+        say_warnings(self, warnings_of("fleet", BUILD_WARNINGS, spec))
         self.base: str = base
         self.user: str | None = user
         self.families: tuple[str, ...] = tuple(families)

@@ -6,9 +6,10 @@ from typing import Final
 
 from cdk_trainyard.fleet.images import dlami_names, known_base, known_image
 from cdk_trainyard.fleet.rules import address_plan
+from cdk_trainyard.fleet.rules_image import build_judgements
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
-from cdk_trainyard.fleet.spec_image import NodeImage
+from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
@@ -192,6 +193,12 @@ def private_gpu_image(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     yield from image_warnings(around.exporters)
 
 
+def unknown_packages(build: TrainingImageSpec) -> Warnings:
+    """What a build installs on a kernel that no source holds against it."""
+    for _, judgement in build_judgements(build):
+        yield from judgement.unknown
+
+
 WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
@@ -214,3 +221,6 @@ MASTER_WARNINGS: dict[str, Callable[[NodeImage], Warnings]] = {
     "master-replaced": master_replaced,
 }
 """Those of a master, by its image."""
+
+BUILD_WARNINGS: dict[str, Callable[[TrainingImageSpec], Warnings]] = {"unknown-versions": unknown_packages}
+"""Those of the build of an image."""

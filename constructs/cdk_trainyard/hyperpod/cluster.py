@@ -12,6 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.aws_sagemaker import CfnCluster
 from constructs import Construct
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.hyperpod import render, wiring
 from cdk_trainyard.hyperpod.bundle import upload_bundle
@@ -28,13 +29,14 @@ from cdk_trainyard.hyperpod.spec import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.hyperpod.wiring import acknowledge_prices, distinct, warn, wired
+from cdk_trainyard.hyperpod.warnings import WARNINGS
+from cdk_trainyard.hyperpod.wiring import acknowledge_prices, distinct, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
-from cdk_trainyard.problems import either
+from cdk_trainyard.problems import either, warnings_of
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
 from cdk_trainyard.surroundings import others, surroundings
 from cdk_trainyard.tokens import unresolved
@@ -176,7 +178,7 @@ class HyperPodCluster(HyperPodClusterBase):
             facts = replace(facts, other_names=[other.cluster_name for other in others(self)])
         cluster = resolve(spec, facts)
         raise_problems(self, [*judge.problems, *cluster_problems(cluster)])
-        warn(self, cluster)
+        say_warnings(self, warnings_of("hyperpod", WARNINGS, cluster))
 
         security_groups = tuple(EfaSecurityGroup.of(group) for group in given_groups)
         if network and not security_groups:

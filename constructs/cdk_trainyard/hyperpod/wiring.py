@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from aws_cdk import Annotations, CfnResource
+from aws_cdk import CfnResource
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetFacts, Surroundings
 from cdk_trainyard.hyperpod.rules_region import is_unpriced
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
-from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import sources_of
@@ -91,18 +90,6 @@ def update_schedules(cluster: ResolvedCluster) -> Sequence[str]:
     """
     said = (group.spec.scheduled_update for group in cluster.groups)
     return list(dict.fromkeys(update.schedule for update in said if update))
-
-
-def warn(scope: Construct, cluster: ResolvedCluster) -> None:
-    """Say on a cluster what is taken, and may surprise.
-
-    Args:
-        scope: The cluster's construct.
-        cluster: The cluster.
-    """
-    for slug, warning in WARNINGS.items():
-        for text in warning(cluster):
-            Annotations.of(scope).add_warning_v2(f"@cdk-trainyard/hyperpod:{slug}", text)
 
 
 def acknowledge_prices(resource: CfnResource, cluster: ResolvedCluster) -> None:

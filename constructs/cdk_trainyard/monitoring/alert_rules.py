@@ -7,6 +7,7 @@ from aws_cdk import aws_aps as aps
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 from cdk_trainyard.monitoring.render import rule_groups
@@ -90,8 +91,7 @@ class AlertRules(Construct):
             shared=own is None,
             is_mistaken=lambda name: name != spec.cluster_name and Stack.of(self).stack_name.startswith(f"{name}-"),
         )
-        for slug, text in (*override_warnings(spec.overrides), *own_found):
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/monitoring:{slug}", text)
+        say_warnings(self, (*override_warnings(spec.overrides), *own_found))
         self.rules: str = rule_groups(spec)
         aps.CfnRuleGroupsNamespace(
             self,

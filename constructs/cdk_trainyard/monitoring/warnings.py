@@ -5,16 +5,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named
 from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsSource, OwnAlarm
+from cdk_trainyard.problems import Warned, warned
 
-Warnings = Iterator[tuple[str, str]]
-"""Each with its id, which is API."""
 _OF_SLURM = "slurm_"
 """How all metrics of Slurm begin (lifecycle_scripts/lib/slurm_metrics.py)."""
 _FREE, _HALF = "percent free", 50
 """The unit of alarms that ring at less than their threshold, and what of it most likely is meant the other way."""
 
 
-def override_warnings(overrides: Sequence[AlarmOverride]) -> Warnings:
+def override_warnings(overrides: Sequence[AlarmOverride]) -> Iterator[Warned]:
     """Yield alarms of the table that ring when little is used.
 
     Args:
@@ -24,7 +23,8 @@ def override_warnings(overrides: Sequence[AlarmOverride]) -> Warnings:
     for each in overrides:
         if each.name in free and each.threshold is not None and each.threshold > _HALF:
             text = f"the alarm {each.name} rings where less than {each.threshold:g} percent are free"
-            yield "rings-early", f"{text}; for {each.threshold:g} percent that are used, write {100 - each.threshold:g}"
+            text += f"; for {each.threshold:g} percent that are used, write {100 - each.threshold:g}"
+            yield from warned("monitoring", "rings-early", [text])
 
 
 def of_slurm(alarm: OwnAlarm) -> str | None:
@@ -42,7 +42,7 @@ def own_alarm_warnings(
     *,
     shared: bool,
     is_mistaken: Callable[[str], bool],
-) -> Warnings:
+) -> Iterator[Warned]:
     """Yield what may surprise about alarms beside the table.
 
     Args:
@@ -55,11 +55,13 @@ def own_alarm_warnings(
         metric = of_slurm(alarm)
         if metric and MetricsSource.SLURM not in sources:
             text = f"the alarm {alarm.name} asks for {metric}, and nothing here gives metrics of Slurm"
-            yield "no-slurm", f"{text}: it never rings, unless something of yours writes them; leave it out"
+            text += ": it never rings, unless something of yours writes them; leave it out"
+            yield from warned("monitoring", "no-slurm", [text])
         named = clusters_named(alarm.expr)
         if mistaken := next(filter(is_mistaken, named or ()), None):
             text = f"the alarm {alarm.name} asks for cluster={mistaken}, and the label of this cluster's metrics is"
-            yield "other-cluster", f"{text} another; write {{$cluster}} in its place"
+            yield from warned("monitoring", "other-cluster", [f"{text} another; write {{$cluster}} in its place"])
         elif shared and named == []:
             text = f"the alarm {alarm.name} asks for the metrics of every cluster of the workspace, and rings of all"
-            yield "every-cluster", f"{text}; write {{$cluster}} behind its metrics for those of this one"
+            text += "; write {$cluster} behind its metrics for those of this one"
+            yield from warned("monitoring", "every-cluster", [text])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from aws_cdk import Annotations, CfnTag
+from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -12,6 +12,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, DependencyGroup, IDependable
 
 from cdk_trainyard.acknowledgments import acknowledge
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network.address_plan import endpoint_addresses
@@ -28,7 +29,7 @@ from cdk_trainyard.network.subnets import SERVICE, add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
 from cdk_trainyard.network.warnings import WARNINGS
 from cdk_trainyard.options.judging import Judge, given
-from cdk_trainyard.problems import At
+from cdk_trainyard.problems import At, warnings_of
 from cdk_trainyard.surroundings import known, surroundings
 from cdk_trainyard.tokens import Unknown, dummy
 
@@ -155,9 +156,7 @@ class TrainingNetwork(Network):
         spec = provisional(spec, judge.environment.region)
         zone, cidr, secondary_cidr = spec.zone, spec.cidr, spec.secondary_cidr
         request = cast("LayoutRequest", layout_request(spec))
-        for slug, warning in WARNINGS.items():
-            for text in warning(spec):
-                Annotations.of(self).add_warning_v2(f"@cdk-trainyard/network:{slug}", text)
+        say_warnings(self, warnings_of("network", WARNINGS, spec))
         layout = plan_subnets(request)
         vpc = self._define_vpc(cidr)
         subnets = define_subnets(self, vpc, request, layout)

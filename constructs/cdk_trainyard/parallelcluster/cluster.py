@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jsii
-from aws_cdk import Annotations, Names, RemovalPolicy, Stack
+from aws_cdk import Names, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
@@ -45,7 +46,7 @@ from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedStorage
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
-from cdk_trainyard.problems import Problem
+from cdk_trainyard.problems import Problem, warnings_of
 from cdk_trainyard.retention import keep_with
 from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
@@ -183,7 +184,7 @@ class ParallelCluster(ParallelClusterBase):
         self._spec = resolve_cluster(said, self._context)
         self.cluster_name = str(self._spec.cluster_name)
         raise_problems(self, [*judge.problems, *self._problems(self._context)])
-        self._warn()
+        say_warnings(self, warnings_of("parallelcluster", WARNINGS, self._spec, self._context))
         self._network = network
         group = security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
         self.security_group: EfaSecurityGroup = EfaSecurityGroup.of(group)
@@ -331,12 +332,6 @@ class ParallelCluster(ParallelClusterBase):
             text = "must be SlurmAccounting(…), as SlurmAccounting.of(database): a new database stands by itself"
             found.append(Problem(("slurm", "accounting"), text))
         return found
-
-    def _warn(self) -> None:
-        annotations = Annotations.of(self)
-        for slug, warning in WARNINGS.items():
-            for text in warning(self._spec, self._context):
-                annotations.add_warning_v2(f"@cdk-trainyard/parallelcluster:{slug}", text)
 
     def _wiring(self) -> render.Wiring:
         policy, client = self._nodes.policy.managed_policy_arn, self._accounting

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from aws_cdk import Annotations, Duration, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -13,6 +13,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.names import Naming, named
@@ -131,8 +132,7 @@ class ModelCompilation(Construct):
             compilation_warnings(spec),
         )
         raise_problems(self, findings.problems)
-        for slug, text in findings.warnings:
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
+        say_warnings(self, findings.warnings)
         self._spec = spec
         self.command = _COMMANDS[engine.kind](model)
         self.log_group = log_group(self, "Logs", retention=real(spec.log_retention), key=log_key)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cdk_trainyard.problems import Problem, sentence
+from cdk_trainyard.problems import Problem, Warned, sentence, warned
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
 
 
@@ -13,11 +13,11 @@ class Findings:
 
     Attributes:
         problems: What cannot work.
-        warnings: What may not work, each with the slug of its warning.
+        warnings: What may not work.
     """
 
     problems: tuple[Problem, ...]
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
     @classmethod
     def of(
@@ -25,7 +25,7 @@ class Findings:
         engine: TextGenerationEngine,
         problems: Iterable[Problem],
         doubtful: Iterable[Problem],
-        warnings: Iterable[tuple[str, str]] = (),
+        warnings: Iterable[Warned] = (),
     ) -> "Findings":
         """Return what is refused and what is said of an engine and of what it serves.
 
@@ -33,9 +33,9 @@ class Findings:
             engine: The engine, which may be unchecked.
             problems: What is wrong whatever the engine, the model and the host are.
             doubtful: What the catalogue, or what is known of the engine, or the arithmetic speaks against.
-            warnings: What may not work, each with the slug of its warning.
+            warnings: What may not work.
         """
         if engine.unchecked is not True:
             return cls(problems=(*problems, *doubtful), warnings=tuple(warnings))
-        unchecked = (("unchecked", sentence(each)) for each in doubtful)
+        unchecked = warned("serving", "unchecked", map(sentence, doubtful))
         return cls(problems=tuple(problems), warnings=(*unchecked, *warnings))

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from typing import cast
 
 import jsii
-from aws_cdk import Annotations, Duration
+from aws_cdk import Duration
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -14,6 +14,7 @@ from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
@@ -152,8 +153,7 @@ class InferenceLoadBalancer(Construct):
             ],
         )
         self._spec, self._service, self.concurrency = spec, service, concurrency
-        for slug, text in load_balancer_warnings(spec):
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
+        say_warnings(self, load_balancer_warnings(spec))
         self._security_group = self._define_security_group(
             [_ANYBODY if public else str(block)] if clients is None else clients
         )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.problems import Problem, option, within
+from cdk_trainyard.problems import Problem, option, warned, within
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.rules_catalogue import (
@@ -47,15 +47,15 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
     if unresolved(hosts, model, engine, hosts.instance_type) or hosts.instance_type not in INF2_TYPES:
         return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
-    warnings = [("fixed-scaling", text) for text in _fixed(spec.scaling)]
-    warnings += [("environment", text) for text in variable_warnings(spec)]
+    warnings = [*warned("serving", "fixed-scaling", _fixed(spec.scaling))]
+    warnings += warned("serving", "environment", variable_warnings(spec))
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
     doubtful += engine_variable_problems(spec, known)
     if not unresolved(engine.kind, engine.image, hosts.host_image):
         image, host = engine.container, host_image(hosts.host_image)
         doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]
-        warnings += [("unknown", text) for text in doubts(image, host, known.family)]
+        warnings += warned("serving", "unknown", doubts(image, host, known.family))
         if not unresolved(model.preset):
             doubtful += architecture_problems(model, engine)
     doubtful += sequence_problems(model)
@@ -64,8 +64,8 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         doubtful += [*device_memory_problems(model, known), *host_memory_problems(model, known)]
         problems += bound_problems(model, hosts)
     if sized and not doubtful:
-        warnings += [("multi-head", text) for text in _multi_head(model, known)]
-        warnings += [("idle-cores", text) for text in _idle(model, known)]
+        warnings += warned("serving", "multi-head", _multi_head(model, known))
+        warnings += warned("serving", "idle-cores", _idle(model, known))
     return Findings.of(engine, problems, doubtful, warnings)
 
 

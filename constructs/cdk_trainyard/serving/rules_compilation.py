@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cdk_trainyard.problems import Problem, either, option, shown
+from cdk_trainyard.problems import Problem, Warned, either, option, shown, warned
 from cdk_trainyard.serving.catalogue import Server, engine_images
 from cdk_trainyard.serving.rules_model import judgeable
 from cdk_trainyard.serving.sizing import COMPILE_FACTOR, GIB, HOST_RESERVE_GIB
@@ -105,8 +105,8 @@ def known_compilation_problems(
         yield Problem(("model",), text)
 
 
-def compilation_warnings(spec: CompilationSpec) -> Iterator[tuple[str, str]]:
-    """Yield what may end a build, each with the slug of its warning.
+def compilation_warnings(spec: CompilationSpec) -> Iterator[Warned]:
+    """Yield what may end a build.
 
     Args:
         spec: The build.
@@ -114,7 +114,8 @@ def compilation_warnings(spec: CompilationSpec) -> Iterator[tuple[str, str]]:
     source = spec.source
     if source is not None and not unresolved(source) and source.lower().startswith(_GATED) and spec.hub_token is None:
         text = f"the build fetches {source}, which the Hub gives to those alone who were let in, and has no token"
-        yield "gated", f"{text}: unless it is open by now, give the build the secret with the token of one of them"
+        text += ": unless it is open by now, give the build the secret with the token of one of them"
+        yield from warned("serving", "gated", [text])
 
 
 def source_problems(spec: CompilationSpec) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import jsii
-from aws_cdk import Annotations, Duration, Names, Stack
+from aws_cdk import Duration, Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
@@ -136,8 +137,7 @@ class InferenceService(ServiceBase):
         token = within(("engine",), hub_token_problems(spec.engine.hub_token, judge.environment.account))
         room = room_problems(subnets or network.service_subnets, spec)
         raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems, *token, *room])
-        for slug, text in findings.warnings:
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
+        say_warnings(self, findings.warnings)
         self.network, self.spec, self._metrics = network, spec, metrics
         self.request_timeout = real(spec.request_timeout)
         self.sizing = sizing.size(model, InstanceType.of(hosts.instance_type))
@@ -308,5 +308,4 @@ class InferenceService(ServiceBase):
         network = self.network
         zones = [each.availability_zone for each in self.subnets] if own_subnets else network.service_zones
         region, has_nat = Stack.of(self).region, network.has_nat
-        for slug, text in placed_warnings(self.spec.hosts, zones or [network.zone], region, has_nat=has_nat):
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
+        say_warnings(self, placed_warnings(self.spec.hosts, zones or [network.zone], region, has_nat=has_nat))

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.problems import Warned, warned
 from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind, LoadBalancerSpec
 from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 
-Warnings = Iterator[tuple[str, str]]
-"""Each with its id, which is API."""
 
-
-def placed_warnings(hosts: ServingHosts, zones: Sequence[str | None], region: str | None, *, has_nat: bool) -> Warnings:
+def placed_warnings(
+    hosts: ServingHosts, zones: Sequence[str | None], region: str | None, *, has_nat: bool
+) -> Iterator[Warned]:
     """Yield what may surprise about hosts, where they stand.
 
     Args:
@@ -21,16 +21,16 @@ def placed_warnings(hosts: ServingHosts, zones: Sequence[str | None], region: st
         has_nat: Whether they reach the internet.
     """
     known = InstanceType.of(hosts.instance_type)
-    yield from (("zone-without-type", text) for text in zone_without_type(known, zones, region))
-    yield from (("no-way-out", text) for text in no_route_to_internet(has_nat=has_nat))
+    yield from warned("serving", "zone-without-type", zone_without_type(known, zones, region))
+    yield from warned("serving", "no-way-out", no_route_to_internet(has_nat=has_nat))
     if hosts.protect:
         text = (
             "'protect' leaves hosts protected when the stack is deleted; the deletion then waits until somebody takes "
         )
-        yield "protected-hosts", f"{text}the protection away (aws/aws-cdk issue 18179)"
+        yield from warned("serving", "protected-hosts", [f"{text}the protection away (aws/aws-cdk issue 18179)"])
 
 
-def load_balancer_warnings(spec: LoadBalancerSpec) -> Warnings:
+def load_balancer_warnings(spec: LoadBalancerSpec) -> Iterator[Warned]:
     """Yield what may surprise about the way in.
 
     Args:
@@ -38,10 +38,10 @@ def load_balancer_warnings(spec: LoadBalancerSpec) -> Warnings:
     """
     if spec.plain_http:
         text = "'plain_http': prompts, answers and keys can be read and changed on their way to the load balancer"
-        yield "plain-http", text
+        yield from warned("serving", "plain-http", [text])
     if spec.authentication.kind is AuthenticationKind.NONE:
         text = "whoever reaches the load balancer can use the model: 'clients' alone says who that is"
-        yield "no-authentication", text
+        yield from warned("serving", "no-authentication", [text])
 
 
 def zone_without_type(known: InstanceType, zones: Sequence[str | None], region: str | None) -> Iterator[str]:

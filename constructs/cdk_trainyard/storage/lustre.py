@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from aws_cdk import Annotations, RemovalPolicy, Stack
+from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, DependencyGroup, IDependable
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.log_groups import acknowledge_logs_own_key, unique_of_stack
 from cdk_trainyard.network import EfaSecurityGroup, Network
@@ -116,8 +117,7 @@ class LustreFileSystem(Lustre):
         place = place_problems(network, subnet)
         raise_problems(self, [*place, *judge.problems, *rules.lustre_problems(spec)])
         cidr = network.accelerator_cidr if network else None
-        for slug, text in rules.lustre_warnings(spec, judge.environment.region, cidr):
-            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/storage:{slug}", text)
+        say_warnings(self, rules.lustre_warnings(spec, judge.environment.region, cidr))
 
         self.security_group = EfaSecurityGroup.of(security_group)
         self.subnet = subnet or _subnet_of(network)

@@ -11,7 +11,7 @@ from cdk_trainyard.network.rules import zone_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.partitions import partition_of
-from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.problems import Problem, Warned, option, shown, warned, within
 from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
 from cdk_trainyard.storage.lustre_facts import (
     FACTS_DATE,
@@ -289,16 +289,16 @@ def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
             yield Problem(("root_squash", "no_squash_nids", index), text)
 
 
-def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> Iterator[tuple[str, str]]:
-    """Yield what may go wrong with a new file system without being wrong, by the id of the warning.
+def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> Iterator[Warned]:
+    """Yield what may go wrong with a new file system without being wrong.
 
     Args:
         spec: The file system, resolved.
         region: The Region. None: not known.
         cidr: The block of the nodes' subnet. None: not known.
     """
-    yield from (("deployment-region", text) for text in region_warnings(spec, region))
-    yield from (("root-squash", text) for text in squash_warnings(spec.root_squash, cidr))
+    yield from warned("storage", "deployment-region", region_warnings(spec, region))
+    yield from warned("storage", "root-squash", squash_warnings(spec.root_squash, cidr))
 
 
 def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
@@ -18,13 +17,12 @@ from cdk_trainyard.deployment.network import (
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
-from cdk_trainyard.fleet.rules_image import build_judgements
 from cdk_trainyard.fleet.rules_nodes import master_problems
 from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
-from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
+from cdk_trainyard.fleet.warnings import BUILD_WARNINGS, MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.network.spec import NetworkSpec
-from cdk_trainyard.problems import At, Problem, Warned, within
+from cdk_trainyard.problems import At, Problem, Warned, warnings_of, within
 from cdk_trainyard.storage.mount_facts import MountFacts
 
 
@@ -54,22 +52,16 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         deployment: The deployment.
     """
     section: FleetSection = deployment.cluster
-    around = _surroundings(deployment)
-    for slug, warning in WARNINGS.items():
-        for text in warning(section, around):
-            yield Warned(("cluster",), f"@cdk-trainyard/fleet:{slug}", text)
+    yield from within(("cluster",), warnings_of("fleet", WARNINGS, section, _surroundings(deployment)))
     if section.master is not None:
-        for slug, of_image in MASTER_WARNINGS.items():
-            for text in of_image(section.master.image or section.image):
-                yield Warned(("cluster", "master"), f"@cdk-trainyard/fleet:{slug}", text)
+        of_master = warnings_of("fleet", MASTER_WARNINGS, section.master.image or section.image)
+        yield from within(("cluster", "master"), of_master)
     for at, image in {
         ("cluster",): section.image,
         ("cluster", "master"): getattr(section.master, "image", None),
     }.items():
-        build: Any = image and image.build
-        for _, judgement in build_judgements(build) if build else ():
-            for text in judgement.unknown:
-                yield Warned((*at, "image", "build"), "@cdk-trainyard/fleet:unknown-versions", text)
+        if image and image.build:
+            yield from within((*at, "image", "build"), warnings_of("fleet", BUILD_WARNINGS, image.build))
 
 
 def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:

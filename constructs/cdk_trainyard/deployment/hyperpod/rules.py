@@ -27,7 +27,7 @@ from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.lifecycle.rules import library_problems, topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
-from cdk_trainyard.problems import At, Problem, Warned, option, shown, within
+from cdk_trainyard.problems import At, Problem, Warned, option, shown, warnings_of, within
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
@@ -69,15 +69,12 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 
 def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
-    """Yield what may surprise about the cluster.
+    """Return what may surprise about the cluster.
 
     Args:
         deployment: The deployment.
     """
-    cluster = _resolved(deployment)
-    for slug, warning in WARNINGS.items():
-        for text in warning(cluster):
-            yield Warned(("cluster",), f"@cdk-trainyard/hyperpod:{slug}", text)
+    return within(("cluster",), warnings_of("hyperpod", WARNINGS, _resolved(deployment)))
 
 
 def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:

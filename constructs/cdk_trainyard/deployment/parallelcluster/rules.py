@@ -37,7 +37,7 @@ from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
-from cdk_trainyard.problems import At, Problem, Warned, shown, within
+from cdk_trainyard.problems import At, Problem, Warned, shown, warnings_of, within
 from cdk_trainyard.tokens import Unknown, unresolved
 
 if TYPE_CHECKING:
@@ -89,16 +89,14 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 
 def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
-    """Yield what may surprise about the cluster.
+    """Return what may surprise about the cluster.
 
     Args:
         deployment: The deployment.
     """
     said, context = _resolved(deployment)
-    spec = resolve_cluster(said, context)
-    for slug, warning in WARNINGS.items():
-        for text in warning(spec, context):
-            yield Warned(("cluster",), f"@cdk-trainyard/parallelcluster:{slug}", text)
+    found = warnings_of("parallelcluster", WARNINGS, resolve_cluster(said, context), context)
+    return within(("cluster",), found)
 
 
 def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ClusterContext]:

@@ -126,7 +126,7 @@ def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     if section is None:
         return
     zones = list(zones_of(network, "service")[1] or ()) or [network.zone]
-    said: dict[At, Iterable[tuple[str, str]]] = {
+    said: dict[At, Iterable[Warned]] = {
         (): [
             *service_findings(section, region).warnings,
             *placed_warnings(section.hosts, zones, region, has_nat=network.has_nat),
@@ -135,8 +135,7 @@ def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         ("load_balancer",): load_balancer_warnings(section.load_balancer),
     }
     for at, found in said.items():
-        for slug, text in found:
-            yield Warned(("serving", *at), f"@cdk-trainyard/serving:{slug}", text)
+        yield from within(("serving", *at), found)
 
 
 def secret_problems(section: ServingSection, account: str | None) -> Iterator[Problem]:
