@@ -289,12 +289,16 @@ def test_fails_to_change_known_facts_and_names_each(in_catalogue: bool) -> None:
         ("trn1.32xlarge", "us-west-2", ["us-west-2c"], None),
         ("trn1.32xlarge", "us-west-2", ["us-west-2-lax-1a"], "in us-west-2-lax-1a, only in usw2-az1, usw2-az4 (data"),
         ("trn1.32xlarge", "us-west-2", [], None),
+        ("trn1.32xlarge", "us-west-2", [None], None),
+        ("trn1.32xlarge", None, ["usw2-az3"], None),
         ("trn2u.48xlarge", "us-east-1", [], "trn2u.48xlarge is not known to be offered in us-east-1, only in "),
         ("p4d.24xlarge", "us-west-1", [], "ca-central-1, us-east-1, us-east-2, us-west-2 and 5 more (data"),
         ("trn1.32xlarge", "xx-nowhere-1", ["xxn1-az1"], None),
         ("c5.xlarge", "us-gov-west-1", ["usgw1-az1"], None),  # of other partitions no offers are known
     ],
 )
-def test_an_offer_that_is_not_known_is_warned_of(name: str, region: str, zones: list[str], words: str | None) -> None:
+def test_an_offer_that_is_not_known_is_warned_of(
+    name: str, region: str | None, zones: list[str | None], words: str | None
+) -> None:
     warning = InstanceType.of(name).offer_warning(region, zones)
     assert warning is None if words is None else words in str(warning)

@@ -16,7 +16,7 @@ from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.quotas import Quota
-from cdk_trainyard.storage.mount_facts import hidden_home
+from cdk_trainyard.storage.mount_facts import across_zones, hidden_home
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
 
@@ -38,11 +38,7 @@ def lustre_in_other_zone(_spec: FleetSpec, around: FleetSurroundings) -> Warning
     """A file system in another zone: it works, slower, and every byte is billed twice."""
     for mount in around.mounts:
         if not mount.efa_enabled and differ(mount.zone, around.zone):
-            yield (
-                f"the nodes in {around.zone} mount a file system in {mount.zone}: what crosses between zones is "
-                "slower, and billed by the GB in each direction (Data Transfer within the Region, EC2 on-demand "
-                f"pricing); put the file system into {around.zone}"
-            )
+            yield across_zones("the nodes", around.zone, mount.zone)
 
 
 def home_hidden(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
@@ -65,11 +61,8 @@ def lustre_over_tcp(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
 
 def zone_without_type(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
-    zone, region = around.zone, around.environment.region
-    if region is None or zone is None or unresolved(zone):
-        return
     for kind in spec.types:
-        if warning := kind.offer_warning(region, [zone]):
+        if warning := kind.offer_warning(around.environment.region, [around.zone]):
             yield warning
 
 

@@ -13,7 +13,7 @@ from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint
 from cdk_trainyard.reach import Route
-from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
+from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -24,8 +24,6 @@ def zone_without_type(cluster: ResolvedCluster) -> Warnings:
     region = cluster.facts.environment.region
     for group in cluster.groups:
         zone = group.subnet.zone if group.subnet else None
-        if zone is None or region is None or unresolved(zone):
-            continue
         for known in group.types:
             if warning := known.offer_warning(region, [zone]):
                 yield f"group {group.name!r}: {warning}"
@@ -41,10 +39,7 @@ def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:
     """A file system without EFA in another zone than its clients: it works, slower, and its traffic is billed."""
     for group, _, mount in mounts_across_zones(cluster):
         if not mount.efa_enabled and group.subnet is not None:
-            yield (
-                f"group {group.name!r} in {group.subnet.zone} mounts a file system in {mount.zone}: "
-                f"traffic between zones is slower and is billed"
-            )
+            yield across_zones(f"nodes of group {group.name!r}", group.subnet.zone, mount.zone)
 
 
 def lustre_over_tcp(cluster: ResolvedCluster) -> Warnings:

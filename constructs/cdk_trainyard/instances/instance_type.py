@@ -11,6 +11,7 @@ from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problem
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
 from cdk_trainyard.instances.zones import decode_zones, is_one_place
 from cdk_trainyard.problems import Flaw, shown
+from cdk_trainyard.tokens import unresolved
 
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
@@ -179,19 +180,20 @@ class InstanceType:
         """Return the ids of the zones of ``region`` that offer it; empty when none does or it is not known."""
         return self.zones.get(region, ())
 
-    def offer_warning(self, region: str, zones: Iterable[str]) -> str | None:
+    def offer_warning(self, region: str | None, zones: Iterable[str | None]) -> str | None:
         """Return what to warn of when it is not known to be offered there; None when it is, or nothing is known.
 
         The catalogue has a date, and new zones come every month: that a type is missing there is no error.
 
         Args:
-            region: The Region.
-            zones: The zones; Availability Zones by name are not looked at, since names differ between accounts.
+            region: The Region. None: not known.
+            zones: The zones, None for one that is not known; Availability Zones by name are not looked at, since names
+                differ between accounts.
         """
-        if not self.zones or region not in {*_regions_with_offers(), *self.zones}:
+        if region is None or not self.zones or region not in {*_regions_with_offers(), *self.zones}:
             return None
-        offered = self.offered_in(region)
-        without = [zone for zone in zones if is_one_place(zone) and zone not in offered] if offered else [region]
+        offered, named = self.offered_in(region), [zone for zone in zones if zone is not None and not unresolved(zone)]
+        without = [zone for zone in named if is_one_place(zone) and zone not in offered] if offered else [region]
         if not without:
             return None
         elsewhere = offered or sorted(other for other, known in self.zones.items() if known)

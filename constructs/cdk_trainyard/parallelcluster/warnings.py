@@ -44,14 +44,11 @@ _NEEDED = {
 
 def zone_without_type(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
-    zone, region = context.place.zone, context.region
-    if zone is None or region is None or unresolved(zone):
-        return
     for queue in spec.queues:
         if context.place.accelerator_subnet not in subnets(queue, context.place):
             continue
         for each in {each.name: each for compute in queue.compute for each in types_of(compute)}.values():
-            if warning := each.offer_warning(region, [zone]):
+            if warning := each.offer_warning(context.region, [context.place.zone]):
                 yield f"queue {queue.name!r}: {warning}"
 
 

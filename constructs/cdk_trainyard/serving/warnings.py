@@ -6,7 +6,6 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.problems import Warned, warned
 from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind, LoadBalancerSpec
 from cdk_trainyard.serving.spec_service import ServingHosts
-from cdk_trainyard.tokens import unresolved
 
 
 def placed_warnings(
@@ -21,7 +20,8 @@ def placed_warnings(
         has_nat: Whether they reach the internet.
     """
     known = InstanceType.of(hosts.instance_type)
-    yield from warned("serving", "zone-without-type", zone_without_type(known, zones, region))
+    if warning := known.offer_warning(region, zones):
+        yield from warned("serving", "zone-without-type", [warning])
     yield from warned("serving", "no-way-out", no_route_to_internet(has_nat=has_nat))
     if hosts.protect:
         text = (
@@ -42,13 +42,6 @@ def load_balancer_warnings(spec: LoadBalancerSpec) -> Iterator[Warned]:
     if spec.authentication.kind is AuthenticationKind.NONE:
         text = "whoever reaches the load balancer can use the model: 'clients' alone says who that is"
         yield from warned("serving", "no-authentication", [text])
-
-
-def zone_without_type(known: InstanceType, zones: Sequence[str | None], region: str | None) -> Iterator[str]:
-    """Hosts in a zone that is not known to offer their type; the data have a date, so this is no error."""
-    named = [zone for zone in zones if zone is not None and not unresolved(zone)]
-    if region is not None and not unresolved(region) and (warning := known.offer_warning(region, named)):
-        yield warning
 
 
 def no_route_to_internet(*, has_nat: bool) -> Iterator[str]:

@@ -51,6 +51,21 @@ def hidden_home(path: str, user: str) -> str:
     return f"{text} {user}'s, or be mounted elsewhere, as at /fsx"
 
 
+def across_zones(clients: str, zone: str | None, other: str | None) -> str:
+    """Return the warning of a file system in another zone than its clients: it works, and every byte is billed twice.
+
+    Args:
+        clients: Who mounts it, in words.
+        zone: Their zone.
+        other: Its zone.
+    """
+    return (
+        f"{clients} in {zone} mount a file system in {other}: what crosses between zones is slower, and billed by the "
+        "GB in each direction (Data Transfer within the Region, EC2 on-demand pricing); put the file system into "
+        f"{zone}"
+    )
+
+
 def takes_efa(kind: InstanceType) -> bool:
     """Whether a client of Lustre of this type can use EFA."""
     return kind.efa_supported and not kind.family.startswith(_OVER_TCP)
