@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.rules_nodes import master_problems, template_problems
 from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec, LaunchTemplateSpec, MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
-from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network.interfaces import EfaBackend
 from cdk_trainyard.options.judging import Judge
@@ -39,12 +39,12 @@ TWO: dict[str, Any] = {"instance_type": None, "instance_types": ["p4d.24xlarge",
 ENVIRONMENT = Environment(region=REGION, account=ACCOUNT)
 
 
-def fleet(around: FleetSurroundings | None = None, **changes: Any) -> list[str]:
+def fleet(around: FleetFacts | None = None, **changes: Any) -> list[str]:
     """Return what is said of a legal fleet with changes."""
     legal: dict[str, Any] = {"image": NodeImage(dlami=GPU_IMAGE), "instance_type": "p4d.24xlarge", "count": 2}
     judge = Judge(environment=ENVIRONMENT)
     spec = judge.judged(FleetSpec(**legal | changes))
-    found = fleet_problems(spec, around or FleetSurroundings(environment=ENVIRONMENT, zone=ZONE))
+    found = fleet_problems(spec, around or FleetFacts(environment=ENVIRONMENT, zone=ZONE))
     return [sentence(problem) for problem in (*judge.problems, *found)]
 
 
@@ -240,11 +240,11 @@ def test_the_nearest_right_fleet_passes(changes: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_what_is_mounted_hides_nothing(mount: MountFacts, says: str) -> None:
-    assert fleet(FleetSurroundings(zone=ZONE, mounts=[mount]))[:1] == [says]
+    assert fleet(FleetFacts(zone=ZONE, mounts=[mount]))[:1] == [says]
 
 
 def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic() -> None:
-    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/24")
+    around = FleetFacts(zone=ZONE, accelerator_cidr="10.1.0.0/24")
     assert fleet(around, instance_type="p5.48xlarge", count=16, interfaces="legacy") == [
         (
             "'network.accelerator_cidr' must hold 512 addresses (nodes 16 x p5.48xlarge x 32 = 512), got 10.1.0.0/24 "
@@ -256,19 +256,19 @@ def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic() ->
 @pytest.mark.parametrize(("subnet", "refused"), [("nodes", True), ("other", False), (None, False)])
 def test_file_servers_count_in_the_subnet_that_they_stand_in(subnet: str | None, *, refused: bool) -> None:
     mount = MountFacts(path="/fsx", zone=ZONE, subnet=subnet, file_servers=4)
-    around = FleetSurroundings(zone=ZONE, accelerator_subnet="nodes", accelerator_cidr="10.1.0.0/28", mounts=[mount])
+    around = FleetFacts(zone=ZONE, accelerator_subnet="nodes", accelerator_cidr="10.1.0.0/28", mounts=[mount])
     found = fleet(around, count=8)
     assert ["Lustre file servers = 4" in text for text in found] == [True] * refused, found
 
 
 @pytest.mark.parametrize(("count", "refused"), [(7, False), (8, True)])
 def test_interface_endpoints_count_beside_the_nodes(count: int, *, refused: bool) -> None:
-    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/28", endpoint_addresses=4)
+    around = FleetFacts(zone=ZONE, accelerator_cidr="10.1.0.0/28", endpoint_addresses=4)
     assert ["interface endpoints = 4" in text for text in fleet(around, count=count)] == [True] * refused
 
 
 def test_a_fleet_that_no_subnet_can_hold_is_told_of_the_option_that_takes_the_addresses() -> None:
-    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/16")
+    around = FleetFacts(zone=ZONE, accelerator_cidr="10.1.0.0/16")
     (said,) = fleet(around, instance_type="p5.48xlarge", count=5000, interfaces="legacy")
     assert "; leave 'interfaces' out, for one address a node" in said
 

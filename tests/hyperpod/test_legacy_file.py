@@ -17,7 +17,7 @@ from cdk_trainyard.hyperpod import (
     MultiHead,
 )
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
-from cdk_trainyard.hyperpod.resolved import Surroundings, resolve
+from cdk_trainyard.hyperpod.resolved import HyperPodFacts, resolve
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.lifecycle import SlurmTopology
 from cdk_trainyard.options.kinds import NOWHERE
@@ -48,7 +48,7 @@ def file_system(stack: Stack) -> Lustre:
 
 
 def content(multi_head: MultiHead | None, mounts: list[Mount]) -> dict[str, Any]:
-    cluster = resolve(HyperPodSpec(groups=GROUPS), Surroundings(environment=NOWHERE))
+    cluster = resolve(HyperPodSpec(groups=GROUPS), HyperPodFacts(environment=NOWHERE))
     return dict(legacy_file(multi_head, cluster.groups, mounts))
 
 

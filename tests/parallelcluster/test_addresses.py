@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 import pytest
 
 from cdk_trainyard.options.stand_ins import Subnet
-from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
+from cdk_trainyard.parallelcluster.context import MountedFileSystem, ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import address_problems
 from cdk_trainyard.parallelcluster.warnings import few_addresses
@@ -23,7 +23,7 @@ ANYWHERE = [Subnet(PUBLIC), Subnet(OTHER_ZONE)]
 
 def said(candidate: Candidate, place: Place, *mounts: MountedFileSystem) -> list[str]:
     """Return what is said of a cluster that stands in small subnets."""
-    context = ClusterContext(place=place, mounts=mounts)
+    context = ParallelClusterFacts(place=place, mounts=mounts)
     return [sentence(problem) for problem in address_problems(resolve_cluster(candidate.said, context), context)]
 
 
@@ -60,7 +60,7 @@ def test_nodes_in_several_subnets_have_the_addresses_of_all() -> None:
 
 @pytest.mark.parametrize(("count", "warned"), [(43, 0), (44, 1), (59, 1), (60, 0)])
 def test_what_holds_all_nodes_and_few_in_their_place_is_a_warning(count: int, *, warned: int) -> None:
-    nodes, context = cluster(queue(cpu(max_count=count))), ClusterContext(place=SMALL)
+    nodes, context = cluster(queue(cpu(max_count=count))), ParallelClusterFacts(place=SMALL)
     assert [bool(text) for text in said(nodes, SMALL)] == [True] * (count > 59)
     assert len(list(few_addresses(resolve_cluster(nodes.said, context), context))) == warned
 

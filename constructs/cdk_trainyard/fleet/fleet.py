@@ -20,6 +20,7 @@ from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet import render
 from cdk_trainyard.fleet.bootstrap import WORKER, NodeFacts, user_data
+from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.fleet_base import FleetBase
 from cdk_trainyard.fleet.images import known_image
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
@@ -29,7 +30,6 @@ from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.scripts import FleetScripts
 from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
-from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
@@ -176,7 +176,7 @@ class EfaFleet(FleetBase):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(FleetSpec, locals()))
-        around = FleetSurroundings(
+        around = FleetFacts(
             environment=judge.environment,
             zone=network.zone,
             network_region=None if unresolved(network.zone) else zone_region(network.zone),

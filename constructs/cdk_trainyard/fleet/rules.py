@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.images import base_name
 from cdk_trainyard.fleet.rules_image import route_problems
 from cdk_trainyard.fleet.rules_nodes import (
@@ -15,7 +16,6 @@ from cdk_trainyard.fleet.rules_nodes import (
     volume_problems,
 )
 from cdk_trainyard.fleet.spec import MOST_NODES, FleetPlacement, FleetSpec
-from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, LONGEST, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.instance_type import NamedType, family_types
@@ -39,7 +39,7 @@ _NEEDED = ("/opt/trainyard", "/scratch", "/tmp", "/var")  # noqa: S108  nobody w
 """Trees that the set-up of nodes needs beside those of the system; the instance store is at ``/scratch``."""
 
 
-def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
+def fleet_problems(spec: FleetSpec, around: FleetFacts) -> list[Problem]:
     """Return everything that is wrong with a fleet.
 
     Args:
@@ -183,7 +183,7 @@ def block_times_problems(spec: FleetSpec) -> Iterator[Problem]:
 
 
 # ---------------------------------------------------------------- where
-def placement_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+def placement_problems(spec: FleetSpec, around: FleetFacts) -> Iterator[Problem]:
     """Cluster placement only where the reservation does not own one, for types that have it, and not for mixed Spot."""
     capacity, at = spec.capacity, ("placement",)
     if unresolved(capacity, spec.placement):
@@ -214,13 +214,13 @@ def placement_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[P
             yield Problem(at, f"{text} (only {', '.join(strategies)})")
 
 
-def build_route_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+def build_route_problems(spec: FleetSpec, around: FleetFacts) -> Iterator[Problem]:
     """An image that is built here fetches packages."""
     if not unresolved(spec.image) and spec.image.said_build is not None:
         yield from route_problems(has_nat=around.has_nat)
 
 
-def security_group_problems(around: FleetSurroundings) -> Iterator[Problem]:
+def security_group_problems(around: FleetFacts) -> Iterator[Problem]:
     """No more groups than an interface takes."""
     if around.extra_security_groups >= _GROUPS:
         got = f"got {around.extra_security_groups}"
@@ -228,7 +228,7 @@ def security_group_problems(around: FleetSurroundings) -> Iterator[Problem]:
         yield Problem(("extra_security_groups",), text)
 
 
-def zone_problems(around: FleetSurroundings) -> Iterator[Problem]:
+def zone_problems(around: FleetFacts) -> Iterator[Problem]:
     """The network is in the fleet's Region, and an EFA-enabled file system in the zone of its clients."""
     zone, wanted, got = around.zone, around.environment.region, around.network_region
     if wanted and got and got != wanted:
@@ -239,7 +239,7 @@ def zone_problems(around: FleetSurroundings) -> Iterator[Problem]:
             yield Problem(("mounts", index, "zone"), f"{text}, got {shown(mount.zone)}; EFA does not cross zones")
 
 
-def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+def address_problems(spec: FleetSpec, around: FleetFacts) -> Iterator[Problem]:
     """The subnet has an address for every interface of the nodes, the master, file servers and endpoints."""
     cidr, plan = around.accelerator_cidr, replace(address_plan(spec, around), reserve=0)
     short = cidr and plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
@@ -247,7 +247,7 @@ def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Pro
         yield Problem(("network", "accelerator_cidr"), short)
 
 
-def address_plan(spec: FleetSpec, around: FleetSurroundings) -> AddressPlan:
+def address_plan(spec: FleetSpec, around: FleetFacts) -> AddressPlan:
     """Return what the subnet must hold; of nodes of which too little is known, or is right, nothing.
 
     Args:
@@ -270,7 +270,7 @@ def addresses_per_node(spec: FleetSpec) -> int:
     return max((sum(one.has_address for one in interfaces_of(kind, spec.backend)) for kind in spec.types), default=1)
 
 
-def mount_problems(around: FleetSurroundings) -> Iterator[Problem]:
+def mount_problems(around: FleetFacts) -> Iterator[Problem]:
     """One Lustre file system, at a path in normal form that hides nothing and is hidden by nothing."""
     for index, mount in enumerate(around.mounts):
         path, at = mount.path, ("mounts", index, "at")

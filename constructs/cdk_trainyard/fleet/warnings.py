@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.images import dlami_names, known_base, known_image
 from cdk_trainyard.fleet.rules import address_plan
 from cdk_trainyard.fleet.rules_image import build_judgements
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
-from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
@@ -34,14 +34,14 @@ _MOVING: Final = re.compile("^/aws/service/.*(latest|current|recommended)")
 """What AWS's parameters are called that hold another AMI from time to time."""
 
 
-def lustre_in_other_zone(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def lustre_in_other_zone(_spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A file system in another zone: it works, slower, and every byte is billed twice."""
     for mount in around.mounts:
         if not mount.efa_enabled and differ(mount.zone, around.zone):
             yield across_zones("the nodes", around.zone, mount.zone)
 
 
-def home_hidden(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def home_hidden(spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A file system over the home of the nodes' user, which their set-up does not make on it."""
     user = known_image(spec.image).user
     for mount in around.mounts:
@@ -49,7 +49,7 @@ def home_hidden(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
             yield hidden_home(mount.path, user)
 
 
-def lustre_over_tcp(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def lustre_over_tcp(_spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A file system with EFA, whose least capacity is larger, without a client of it."""
     for mount in around.mounts:
         if mount.efa_enabled is True:
@@ -59,19 +59,19 @@ def lustre_over_tcp(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
             )
 
 
-def zone_without_type(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def zone_without_type(spec: FleetSpec, around: FleetFacts) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
     for kind in spec.types:
         if warning := kind.offer_warning(around.environment.region, [around.zone]):
             yield warning
 
 
-def few_addresses(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def few_addresses(spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A subnet that holds all nodes, and few that take the place of others."""
     yield from address_plan(spec, around).warnings(around.accelerator_cidr)
 
 
-def no_route_to_internet(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def no_route_to_internet(_spec: FleetSpec, around: FleetFacts) -> Warnings:
     """Without NAT the nodes need endpoints of what their set-up asks."""
     missing = [each for each in _ENDPOINTS if each not in around.endpoints]
     if not around.has_nat and missing:
@@ -81,7 +81,7 @@ def no_route_to_internet(_spec: FleetSpec, around: FleetSurroundings) -> Warning
         )
 
 
-def interface_quota_near(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+def interface_quota_near(spec: FleetSpec, _around: FleetFacts) -> Warnings:
     """Many cards on many nodes are more interfaces than an account has by default."""
     quota, most = Quota.of("network-interfaces"), spec.most
     if unresolved(most):
@@ -91,7 +91,7 @@ def interface_quota_near(spec: FleetSpec, _around: FleetSurroundings) -> Warning
         yield f"{most} nodes have {count} network interfaces, more than {quota.first}, the default of the quota {quota}"
 
 
-def spot_loses_jobs(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+def spot_loses_jobs(spec: FleetSpec, _around: FleetFacts) -> Warnings:
     """One node that is taken back ends the job of all."""
     if spec.capacity is UsageClass.SPOT:
         yield (
@@ -100,7 +100,7 @@ def spot_loses_jobs(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
         )
 
 
-def block_without_times(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+def block_without_times(spec: FleetSpec, _around: FleetFacts) -> Warnings:
     """A group whose capacity block has not started, or is over, launches in vain until somebody looks."""
     if spec.capacity is UsageClass.CAPACITY_BLOCK and spec.ends is None:
         yield (
@@ -109,7 +109,7 @@ def block_without_times(spec: FleetSpec, _around: FleetSurroundings) -> Warnings
         )
 
 
-def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+def image_not_built(spec: FleetSpec, _around: FleetFacts) -> Warnings:
     """Nodes of an image that its pipeline has not built yet start from its base."""
     nodes = spec.least
     if _built_later(spec.image) and not unresolved(nodes) and nodes > 0:
@@ -155,7 +155,7 @@ def _unable(image: NodeImage) -> str:
     return ", which lacks what nodes set themselves up with" if is_plain else ""
 
 
-def schedule_not_taken(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+def schedule_not_taken(spec: FleetSpec, _around: FleetFacts) -> Warnings:
     """Nodes of an image that was built while deploying keep it: others may take what the schedule builds."""
     build = spec.image.build
     if build is not None and build.while_deploying and build.schedule is not None:
@@ -166,7 +166,7 @@ def schedule_not_taken(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
         )
 
 
-def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def unknown_versions(spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A Deep Learning AMI with a kernel that FSx publishes no Lustre client for, or that no source names."""
     name = spec.image.dlami
     if name is None or not around.mounts:
@@ -181,7 +181,7 @@ def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
         )
 
 
-def private_gpu_image(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+def private_gpu_image(_spec: FleetSpec, around: FleetFacts) -> Warnings:
     """An image of dcgm-exporter that Docker on the nodes has no password for."""
     yield from image_warnings(around.exporters)
 
@@ -192,7 +192,7 @@ def unknown_packages(build: TrainingImageSpec) -> Warnings:
         yield from judgement.unknown
 
 
-WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
+WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
     "lustre-over-tcp": lustre_over_tcp,

@@ -52,7 +52,7 @@ class GroupFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
+class HyperPodFacts:
     """What is known of what a cluster is wired to.
 
     Attributes:
@@ -129,7 +129,7 @@ class ResolvedCluster:
     """
 
     spec: HyperPodSpec
-    facts: Surroundings
+    facts: HyperPodFacts
     groups: tuple[ResolvedGroup, ...]
 
     @property
@@ -197,7 +197,7 @@ class ResolvedCluster:
         return bool(modes) and all(mode.on_create is not None and mode.is_own for mode in modes)
 
 
-def resolve(spec: HyperPodSpec, facts: Surroundings) -> ResolvedCluster:
+def resolve(spec: HyperPodSpec, facts: HyperPodFacts) -> ResolvedCluster:
     """Return a cluster with its defaults.
 
     Args:
@@ -212,7 +212,7 @@ def resolve(spec: HyperPodSpec, facts: Surroundings) -> ResolvedCluster:
     )
 
 
-def _group(group: InstanceGroup, index: int, spec: HyperPodSpec, facts: Surroundings) -> ResolvedGroup:
+def _group(group: InstanceGroup, index: int, spec: HyperPodSpec, facts: HyperPodFacts) -> ResolvedGroup:
     own = facts.groups.get(group.name, GroupFacts())
     names: Sequence[Any] = group.names_of_types
     return ResolvedGroup(

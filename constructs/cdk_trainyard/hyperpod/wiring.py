@@ -7,7 +7,7 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge
-from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetFacts, Surroundings
+from cdk_trainyard.hyperpod.resolved import GroupFacts, HyperPodFacts, ResolvedCluster, SubnetFacts
 from cdk_trainyard.hyperpod.rules_region import is_unpriced
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.lifecycle.spec import GroupRole
@@ -34,7 +34,7 @@ def wired(
     accounting: bool,
     scripts_bucket: bool,
     metrics: ClusterMonitoring | None,
-) -> Surroundings:
+) -> HyperPodFacts:
     """Return what is known of the constructs that a cluster and its groups are wired to.
 
     Args:
@@ -48,7 +48,7 @@ def wired(
         metrics: Where its metrics go.
     """
     groups = () if unresolved(spec.groups) else [group for group in spec.groups if not unresolved(group, group.name)]
-    return Surroundings(
+    return HyperPodFacts(
         environment=environment,
         subnet=_subnet(network),
         mounts=[mount.facts for mount in mounts],

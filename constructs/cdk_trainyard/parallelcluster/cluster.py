@@ -23,7 +23,7 @@ from cdk_trainyard.parallelcluster import render
 from cdk_trainyard.parallelcluster.accounting import AccountingClient
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.custom_resource import custom_resource
 from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
 from cdk_trainyard.parallelcluster.metrics import monitored, say_series
@@ -169,7 +169,7 @@ class ParallelCluster(ParallelClusterBase):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         said = judge.judged(given(ParallelClusterSpec, locals()))
-        self._context = ClusterContext(
+        self._context = ParallelClusterFacts(
             place=place_of(network),
             mounts=[mounted(mount) for mount in mounts],
             region=judge.environment.region,
@@ -326,7 +326,7 @@ class ParallelCluster(ParallelClusterBase):
         name = Names.unique_resource_name(self, max_length=_NAME_LENGTH, separator="-", allowed_special_characters="-")
         return name if name[:1].isalpha() else f"c{name[1:]}"
 
-    def _problems(self, context: ClusterContext) -> list[Problem]:
+    def _problems(self, context: ParallelClusterFacts) -> list[Problem]:
         found = cluster_problems(self._spec, context)
         if not isinstance(self._spec.slurm.accounting, SlurmAccounting | Unknown | None):
             text = "must be SlurmAccounting(…), as SlurmAccounting.of(database): a new database stands by itself"

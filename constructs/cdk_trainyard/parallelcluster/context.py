@@ -77,7 +77,7 @@ class MountedFileSystem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterContext:
+class ParallelClusterFacts:
     """What a cluster stands in.
 
     Attributes:

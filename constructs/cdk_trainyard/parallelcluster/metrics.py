@@ -14,7 +14,7 @@ from cdk_trainyard.lifecycle.spec import MetricsAgent
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.monitoring.series import SERIES, series_metadata
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
 from cdk_trainyard.parallelcluster.scripts import NodeScripts
@@ -65,7 +65,7 @@ class MonitoredNodes(Construct):
             )
         ]
 
-    def sources(self, context: ClusterContext) -> Sequence[MetricsSource]:
+    def sources(self, context: ParallelClusterFacts) -> Sequence[MetricsSource]:
         """Return whose metrics there are.
 
         Args:
@@ -74,7 +74,7 @@ class MonitoredNodes(Construct):
         lustre = any(mount.file_system_id is not None for mount in context.mounts)
         return sources_of(self._exporters, all_types(self.spec), lustre=lustre)
 
-    def series(self, context: ClusterContext) -> JsonObject:
+    def series(self, context: ParallelClusterFacts) -> JsonObject:
         """Return what the cluster's resource says of the series of metrics that its head node and its queues give.
 
         Args:
@@ -130,7 +130,7 @@ def monitored(
     return MonitoredNodes(scope, "Metrics", metrics=metrics, scripts_bucket=scripts_bucket, spec=spec)
 
 
-def say_series(nodes: MonitoredNodes | None, cluster: Construct, context: ClusterContext) -> None:
+def say_series(nodes: MonitoredNodes | None, cluster: Construct, context: ParallelClusterFacts) -> None:
     """Let a cluster's resource say how many series of metrics its nodes give, or nothing where these go nowhere.
 
     Args:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cdk_trainyard.instances.kind import UsageClass
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.merge import merged
 from cdk_trainyard.parallelcluster.render_storage import shared_storage
 from cdk_trainyard.parallelcluster.resolve import (
@@ -63,7 +63,7 @@ class Wiring:
     subnet_id: Callable[[str], str] = str
 
 
-def cluster_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
+def cluster_config(spec: ParallelClusterSpec, context: ParallelClusterFacts, wiring: Wiring) -> Config:
     """Return the whole configuration.
 
     Args:
@@ -74,7 +74,7 @@ def cluster_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: W
     return merged(typed_config(spec, context, wiring), spec.raw_overrides)
 
 
-def typed_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
+def typed_config(spec: ParallelClusterSpec, context: ParallelClusterFacts, wiring: Wiring) -> Config:
     """Return the configuration without the raw keys of the cluster.
 
     Args:
@@ -125,7 +125,7 @@ def typed_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wir
     return config | {"HeadNode": merged(config["HeadNode"], spec.head_node.raw_overrides)}
 
 
-def head_node(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
+def head_node(spec: ParallelClusterSpec, context: ParallelClusterFacts, wiring: Wiring) -> Config:
     """Return the section of the head node, without raw keys.
 
     Args:
@@ -155,7 +155,7 @@ def head_node(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring
     )
 
 
-def login_pool(pool: LoginPool, context: ClusterContext, wiring: Wiring) -> Config:
+def login_pool(pool: LoginPool, context: ParallelClusterFacts, wiring: Wiring) -> Config:
     """Return one entry of the login pools, without raw keys.
 
     Args:
@@ -180,7 +180,7 @@ def login_pool(pool: LoginPool, context: ClusterContext, wiring: Wiring) -> Conf
     )
 
 
-def queue_section(queue: Queue, context: ClusterContext, wiring: Wiring) -> Config:
+def queue_section(queue: Queue, context: ParallelClusterFacts, wiring: Wiring) -> Config:
     """Return one entry of the queues, without raw keys.
 
     Args:
@@ -240,7 +240,7 @@ def compute_resource(compute: ComputeResource) -> Config:
 
 
 # ---------------------------------------------------------------- parts
-def _slurm_settings(spec: ParallelClusterSpec, context: ClusterContext) -> Config:
+def _slurm_settings(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Config:
     slurm, said = spec.slurm, spec.slurm.accounting
     accounting = said if isinstance(said, SlurmAccounting) else None  # a new database is exchanged for it
     return {

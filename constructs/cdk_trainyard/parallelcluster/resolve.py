@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.instances.kind import UsageClass
-from cdk_trainyard.parallelcluster.context import ClusterContext, Place, volume_name
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place, volume_name
 from cdk_trainyard.parallelcluster.facts import fact, parallelcluster_version
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
@@ -22,7 +22,7 @@ _Part = TypeVar("_Part")
 
 
 # ---------------------------------------------------------------- defaults
-def resolve_cluster(spec: ParallelClusterSpec, context: ClusterContext) -> ParallelClusterSpec:
+def resolve_cluster(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> ParallelClusterSpec:
     """Return a cluster with what follows where nothing was said.
 
     Args:

@@ -23,11 +23,11 @@ from cdk_trainyard.parallelcluster import (
     rules_venv,
     rules_versions,
 )
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem
 
-Rule = Callable[[ParallelClusterSpec, ClusterContext], Iterator[Problem]]
+Rule = Callable[[ParallelClusterSpec, ParallelClusterFacts], Iterator[Problem]]
 RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.cluster_name_problems,
     rules_cluster.version_problems,
@@ -84,7 +84,7 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def cluster_problems(spec: ParallelClusterSpec, context: ClusterContext) -> list[Problem]:
+def cluster_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> list[Problem]:
     """Return everything that is wrong with a cluster, each thing once.
 
     Problems of what it stands in have the path ``region``, ``network`` or ``mounts``.

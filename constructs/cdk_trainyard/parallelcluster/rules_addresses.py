@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
-from cdk_trainyard.parallelcluster.context import ClusterContext, Place
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import computes, known, subnet_of, subnets, type_names, types_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
@@ -18,7 +18,7 @@ Problems = Iterator[Problem]
 _Uses = Mapping[At, AddressUse]
 
 
-def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def address_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Subnets have an address for every node at its largest, and the accelerator subnet for its neighbours, too."""
     place, standing = context.place, list(_standing(spec, context.place))
     private = frozenset([place.accelerator_subnet])
@@ -35,7 +35,7 @@ def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
             yield from _group_problems(replace(beside, uses=[*uses.values()], other=0, reserve=0), uses, sorted(found))
 
 
-def accelerator_plan(spec: ParallelClusterSpec, context: ClusterContext) -> AddressPlan:
+def accelerator_plan(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> AddressPlan:
     """Return what the accelerator subnet must hold of what stands in it and in no other.
 
     Args:

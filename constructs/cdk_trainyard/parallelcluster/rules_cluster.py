@@ -8,7 +8,7 @@ from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact, operating_systems
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
@@ -33,7 +33,7 @@ def is_token(value: object) -> bool:
     return unresolved(value) and not isinstance(value, Unknown) and not dummy(value)
 
 
-def cluster_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def cluster_name_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The name is one that ParallelCluster takes, and nobody else's."""
     name, at = spec.cluster_name, ("cluster_name",)
     if is_token(name):
@@ -60,7 +60,7 @@ def cluster_name_problems(spec: ParallelClusterSpec, context: ClusterContext) ->
         )
 
 
-def version_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def version_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The version is one that has a provider, and the given provider's."""
     version: Any = spec.version
     given = context.provider_version
@@ -75,7 +75,7 @@ def version_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
     yield from provider_version_problems(version)
 
 
-def region_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def region_problems(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """ParallelCluster has images and a provider in the Region."""
     region = context.region
     if region is None or unresolved(region) or region in fact("regions"):
@@ -87,7 +87,7 @@ def region_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems
     yield Problem(("region",), f"{text}; {remedy}")
 
 
-def operating_system_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def operating_system_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """The operating system is one of this version, and has an image."""
     system, supported = spec.operating_system, operating_systems()
     if unresolved(system):
@@ -107,7 +107,7 @@ def operating_system_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
         )
 
 
-def count_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def count_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """There is at least one queue, and not too many of anything."""
     if not unresolved(spec.queues) and not spec.queues:
         yield Problem(("queues",), "must hold at least one queue, got none")
@@ -121,7 +121,7 @@ def count_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             yield Problem((name,), f"must be at most {most}{what}, got {count}")
 
 
-def unique_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def unique_name_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """No two queues, login pools or shared directories have the same name."""
     groups: list[list[tuple[At, Any]]] = [
         [(("queues", index, "name"), queue.name) for index, queue in known(spec.queues)],
@@ -143,7 +143,7 @@ def unique_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> 
             seen.add(name)
 
 
-def joined_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def joined_name_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """No two launch templates have one id or one name, for which ParallelCluster joins names of queue and nodes.
 
     Source: ``launch_template_id`` and ``launch_template_name`` in ``queues_stack.py`` and ``login_nodes_stack.py`` of
@@ -165,7 +165,7 @@ def joined_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Proble
         taken |= dict.fromkeys(joined, names)
 
 
-def _by_place(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, SharedVolume]]:
+def _by_place(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[At, SharedVolume]]:
     """Yield shared directories without those that stand where another one is, which is answered as such."""
     seen = {mount.at for mount in context.mounts}
     for at, one in volumes(spec.shared_storage):
@@ -178,7 +178,7 @@ def _name_at(at: At, name: str | None, mounted: str) -> At:
     return (*at, "at" if name == mounted.strip("/").replace("/", "-") else "name")
 
 
-def architecture_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def architecture_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Every node is of the head node's architecture: one image serves them all."""
     head = find_type(spec.head_node.instance_type)
     if head is None:
@@ -205,7 +205,7 @@ def architecture_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Probl
             )
 
 
-def head_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def head_memory_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """The head node has the memory to manage its nodes."""
     head, nodes = find_type(spec.head_node.instance_type), max_nodes(spec)
     if head is None or "memory_mib" in head.unknown:
@@ -219,7 +219,7 @@ def head_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Proble
         )
 
 
-def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def resource_prefix_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """The prefix is one of IAM, and leaves the provider the right to pass the roles."""
     prefix, at = spec.iam.resource_prefix, ("iam", "resource_prefix")
     if prefix is None or unresolved(prefix):
@@ -238,7 +238,7 @@ def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
         yield Problem(at, f"must have a path of at most {limits.IAM_PATH_LENGTH} characters, got {length}")
 
 
-def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def accounting_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A database that exists has a password alone.
 
     Source: user guide of ParallelCluster, "SlurmSettings", ``Database`` / ``PasswordSecretArn``: plain text. That of
@@ -250,7 +250,7 @@ def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problem
         yield Problem(("slurm", "accounting", "password_secret"), f"{text}; make a secret with that of a user for it")
 
 
-def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def timeout_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """CloudFormation waits long enough."""
     for name in ("head_node", "compute_node"):
         given = getattr(spec.timeouts, name)
@@ -274,7 +274,7 @@ def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
         )
 
 
-def suppressed_validator_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def suppressed_validator_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Checks that are left out exist; without ``type:`` ParallelCluster leaves none out (``suppressValidators``)."""
     names = fact("validators")
     for index, name in known(spec.suppress_validators):
@@ -291,7 +291,7 @@ _NAME: Final = "Name"
 ParallelCluster 3.16.1; aws/aws-parallelcluster#5369, 2025-01-24. Of the cluster's tags it names the head node."""
 
 
-def tag_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def tag_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Tags are told apart, none is ParallelCluster's own, and no instance has more than there is room for."""
     places: list[tuple[At, Any]] = [(("tags",), spec.tags)]
     places += [(("queues", index, "tags"), queue.tags) for index, queue in known(spec.queues)]

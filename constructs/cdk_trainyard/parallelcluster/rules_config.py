@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.merge import conflicts, is_list
 from cdk_trainyard.parallelcluster.render import (
     Config,
@@ -63,7 +63,7 @@ class Level:
     lists: tuple[At, ...]
 
 
-def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def override_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Raw keys add to what options say, and contradict none of it."""
     for level in levels(spec, context):
         at = (*level.at, RAW)
@@ -79,7 +79,7 @@ def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Pro
                 yield Problem((*at, *path), "is what the cluster has options for; use them", of_key=True)
 
 
-def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[Problem, bool]]:
+def config_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[Problem, bool]]:
     """The configuration is of ParallelCluster's schema, with types and values.
 
     Each problem is where it was said, and whether that is in raw keys. What options make is of the schema, too; who
@@ -122,7 +122,7 @@ def _raw_path(rendered: Any, raw: Any, path: At) -> At | None:
     return tuple(found)
 
 
-def _said(spec: ParallelClusterSpec, context: ClusterContext, at: At) -> At:
+def _said(spec: ParallelClusterSpec, context: ParallelClusterFacts, at: At) -> At:
     """Return the part of a cluster that makes a section of the configuration."""
     match at:
         case ("Scheduling", "SlurmQueues", int(queue), "ComputeResources", int(compute), *_):
@@ -137,7 +137,7 @@ def _said(spec: ParallelClusterSpec, context: ClusterContext, at: At) -> At:
     return {"HeadNode": ("head_node",), "Monitoring": ("monitoring",), "Iam": ("iam",)}.get(str(at[0]), ("slurm",))
 
 
-def levels(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Level]:
+def levels(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Level]:
     """Yield everything that says raw keys.
 
     Args:
@@ -150,7 +150,7 @@ def levels(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Level
             yield Level(config, at, render(), raw, lists)
 
 
-def _places(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[_Place]:
+def _places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[_Place]:
     queues: At = ("Scheduling", "SlurmQueues")
     pools: At = ("LoginNodes", "Pools")
     computes: At = ("ComputeResources",)

@@ -8,7 +8,7 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.rules_setup import ports_of, slurm_port_problems
 from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
 from cdk_trainyard.monitoring.nodes import exporter_problems, exporters_of, scrape_problems
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
 from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -30,7 +30,7 @@ _DEVICES: Final = {"neuron_port": AcceleratorKind.NEURON, "gpu_port": Accelerato
 """What an exporter is for that not every node has."""
 
 
-def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+def metrics_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Check that there is a place for the scripts, that they run on the system, and that samples lie close enough."""
     seconds, system = context.scrape_seconds, spec.operating_system
     if seconds is None:
@@ -46,7 +46,7 @@ def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iter
         yield from within(("metrics", "exporters"), slurm_port_problems(context.exporters))
 
 
-def port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+def port_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Whatever listens on the head node has a port of its own: NFS, the remote desktop, exporters and their agent."""
     taken: dict[int, str] = {_NFS: "the head node's NFS server"}
     if context.scrape_seconds is not None:
@@ -59,7 +59,7 @@ def port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterato
         taken.setdefault(port, what)
 
 
-def _ports(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, int, str]]:
+def _ports(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[At, int, str]]:
     asked = Exporters() if context.exporters is None else context.exporters
     said = context.exporters is not None
     exporters = list(ports_of(asked)) if context.scrape_seconds is not None and not unresolved(asked) else []
@@ -72,7 +72,7 @@ def _ports(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple
     yield from (*desktop, *metrics) if said else (*metrics, *desktop)
 
 
-def daemon_port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+def daemon_port_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Slurm's daemons, where a file moves them, listen where no other program of their nodes does."""
     head = None if isinstance(spec.head_node, Unknown) else find_type(spec.head_node.instance_type)
     taken = {**_SSHD, _NFS: "the head node's NFS server", **_exporters_on([head] if head else [], context)}
@@ -91,11 +91,11 @@ def daemon_port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> 
         yield from _taken_problems(at, value, _on_nodes(nodes, context))
 
 
-def _on_nodes(types: Sequence[InstanceType], context: ClusterContext) -> Mapping[int, str]:
+def _on_nodes(types: Sequence[InstanceType], context: ParallelClusterFacts) -> Mapping[int, str]:
     return {**_SSHD, **_exporters_on(types, context)}
 
 
-def _exporters_on(types: Sequence[InstanceType], context: ClusterContext) -> Mapping[int, str]:
+def _exporters_on(types: Sequence[InstanceType], context: ParallelClusterFacts) -> Mapping[int, str]:
     """Return the ports of the exporters of nodes."""
     if context.scrape_seconds is None or unresolved(context.exporters):
         return {}

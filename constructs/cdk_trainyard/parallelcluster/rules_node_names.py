@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any, Final
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.slurm_lines import said
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -24,7 +24,7 @@ _LIST: Final = re.compile(r"(?:[^\[\],]|\[[^\]]*\])+")
 _OWN: Final = re.compile(r"(.+-(?:st|dy)-.+-)([1-9][0-9]*)")
 
 
-def node_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def node_name_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A node is defined once, and partitions, sets and lines of DownNodes name nodes that are."""
     counts, names = _of_queues(spec), set[str]()
     for at, value in said(spec, "nodename", "node"):

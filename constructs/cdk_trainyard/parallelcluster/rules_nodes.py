@@ -13,7 +13,7 @@ from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext, Place
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import find_type, known, roles, subnet_of
 from cdk_trainyard.parallelcluster.rules_cluster import MUST_BE_KNOWN, is_token
@@ -47,7 +47,7 @@ _UBUNTU: Final = ("ubuntu2204", "ubuntu2404")
 _WORLD: Final = "0.0.0.0/0"
 
 
-def head_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def head_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The head node's type, subnet, key, disk and scripts."""
     head, at = spec.head_node, ("head_node",)
     if isinstance(head, Unknown):
@@ -59,7 +59,7 @@ def head_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
     yield from thread_problems((*at, "threads_per_core"), head.threads_per_core, [find_type(head.instance_type)])
 
 
-def pool_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def pool_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Every login pool's name, type, subnet, grace and scripts."""
     for index, pool in known(spec.login_pools):
         at = ("login_pools", index)
@@ -91,7 +91,7 @@ def _local_zone(subnet: str | None, place: Place) -> str | None:
     return zone if known_zone and is_local(str(zone)) else None
 
 
-def policy_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def policy_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """No role has more managed policies than IAM attaches to one."""
     most = limits.ROLE_POLICIES[1]
     for at, count in roles(spec):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import lines_of, queues_without, said
@@ -32,7 +32,7 @@ _MEMORY: Final = {"defmempernode": "defmem", "maxmempernode": "maxmem"}
 _TRUE: Final = ("yes", "up", "true", "1")
 
 
-def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def partition_name_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A partition of your own is no queue, and said once: Slurm ends at a second one of a name."""
     taken = {str(queue.name): "a queue" for _, queue in known(spec.queues)}
     for at, name in said(spec, "partitionname", "partition"):
@@ -41,7 +41,7 @@ def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         taken.setdefault(str(name), "a partition")
 
 
-def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def partition_limit_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Limits that are said in one place do not exclude one another; a queue's own take the place of the cluster's."""
     for at, parameters in _partitions(spec):
         places = {name: (*at, name) for name in parameters}
@@ -71,7 +71,7 @@ def _is_zero(value: Any) -> bool:
     return re.fullmatch("(?i)(0x)?0+k?", str(value).strip('"')) is not None
 
 
-def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def partition_preemption_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Preemption is said of a partition where Slurm preempts by partitions, which resumes jobs with GANG alone."""
     kinds = [value for _, value in said(spec, "preempttype")]
     if unresolved(*kinds) or has_own_head_node(spec):
@@ -100,7 +100,7 @@ def _has_gang_partitions(spec: ParallelClusterSpec) -> bool:
     return unresolved(spec.version) or limits.SLURM.get(str(spec.version).rpartition(".")[0], "later") < "24.11"
 
 
-def partition_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def partition_size_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A job may have as few nodes as its queue has."""
     for index, queue in known(spec.queues):
         nodes = [compute.max_count for compute in queue.compute]
@@ -113,7 +113,7 @@ def partition_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
                 yield Problem(("queues", index, "slurm", name), text)
 
 
-def partition_choice_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def partition_choice_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """One partition is the default, and one that stands in for another is there."""
     names = [queue.name for _, queue in known(spec.queues)]
     names += [name for _, name in said(spec, "partitionname", "partition") if str(name).upper() != "DEFAULT"]

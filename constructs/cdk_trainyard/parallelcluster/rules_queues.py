@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.kind import LARGEST_BLOCK, UsageClass
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.merge import value_at
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
@@ -50,7 +50,7 @@ _ALLOCATIONS: Final = {
 
 
 # ---------------------------------------------------------------- queues
-def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def queue_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Every queue."""
     for index, queue in known(spec.queues):
         at = ("queues", index)
@@ -69,7 +69,7 @@ def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
         yield from _gpu_check_problems((*at, "gpu_health_check"), queue.gpu_health_check, types)
 
 
-def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
+def _queue_subnet_problems(at: At, queue: Queue, context: ParallelClusterFacts) -> Problems:
     """Several subnets are in different zones, and for lists of types only."""
     ids = subnets(queue, context.place)
     if len(set(ids)) < 2:  # noqa: PLR2004  "several"; the same one again is said of the list itself
@@ -97,7 +97,7 @@ def _in_one_zone(queue: Queue, compute: ComputeResource) -> str:
     return "" if reservation(queue, compute)[0] is None else "a reservation by id, which is of one zone"
 
 
-def _zone_problems(at: At, ids: Sequence[str], context: ClusterContext) -> Problems:
+def _zone_problems(at: At, ids: Sequence[str], context: ParallelClusterFacts) -> Problems:
     """Of a zone there is one subnet: EC2's fleets take no second.
 
     Source: ``QueueSubnetsValidator`` of ParallelCluster 3.16.1.
@@ -108,7 +108,7 @@ def _zone_problems(at: At, ids: Sequence[str], context: ClusterContext) -> Probl
             yield Problem(at, f"must each be in another zone, got {count} in {zone}")
 
 
-def _public_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
+def _public_problems(at: At, queue: Queue, context: ParallelClusterFacts) -> Problems:
     """Nodes with several network interfaces get no public address: in a public subnet they reach nothing."""
     place = context.place
     public = any(subnet in place.public_subnets for subnet in subnets(queue, place))
@@ -139,7 +139,7 @@ def _group_problems(at: At, said: NodeAllocation, own: Placement | None) -> Prob
 
 
 # ---------------------------------------------------------------- compute resources
-def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def compute_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Every kind of nodes."""
     for at, queue, compute in computes(spec):
         yield from _type_problems(at, compute, spec)
@@ -236,7 +236,7 @@ def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
         yield Problem((*at[:2], "placement"), f"{text}; {option('efa')} false goes without EFA")
 
 
-def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context: ClusterContext) -> Problems:
+def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context: ParallelClusterFacts) -> Problems:
     """A cluster placement group is in one zone, and of types that take one."""
     where = _group_at(at, queue, compute)
     if where is None:
@@ -284,7 +284,7 @@ def _reservation_problems(at: At, queue: Queue, compute: ComputeResource) -> Pro
         yield Problem((*at[:2], "capacity"), "must be on-demand for a reservation, got spot")
 
 
-def reservation_type_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def reservation_type_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """All nodes of a reservation are of its one type (``CapacityReservationValidator`` of ParallelCluster 3.16.1)."""
     first: dict[str, tuple[str, ...]] = {}
     for at, queue, compute in computes(spec):
@@ -296,7 +296,7 @@ def reservation_type_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
             yield Problem((*at, "instance_type"), f"{text}; a reservation is of one type")
 
 
-def block_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def block_size_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """No more nodes draw from a capacity block than the largest has; on one, all are always there."""
     counts: Counter[str] = Counter()
     for at, queue, compute in computes(spec):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged, value_at
 from cdk_trainyard.parallelcluster.resolve import managed_dns
@@ -141,7 +141,7 @@ _PASSWORD: Final = "DirectoryService.PasswordSecretArn"  # noqa: S105  a key, no
 _INTEL: Final = "AdditionalPackages.IntelSoftware.IntelHpcPlatform"
 
 
-def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def raw_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Raw keys are for what has no option, and say what ParallelCluster's validators take."""
     for level in levels(spec, context):
         at = (*level.at, RAW)
@@ -224,7 +224,7 @@ def _kind(config: At) -> str:
     return "compute resource" if "ComputeResources" in config else "queue"
 
 
-def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     yield from _attribute_problems(at, raw)
     environment = Environment(region=context.region)
     for path in (_MUNGE, _PASSWORD):  # ArnServiceAndResourceValidator, PasswordSecretArnValidator
@@ -274,7 +274,7 @@ def _attribute_problems(at: At, raw: Any) -> Problems:
         yield Problem((*at, *_ATTRIBUTES.split(".")), f"{words}, got {shown(value)}")
 
 
-def _is_password(value: str, context: ClusterContext) -> bool:
+def _is_password(value: str, context: ParallelClusterFacts) -> bool:
     """Whether the schema takes it, and it must be a secret: us-isob-east-1 has parameters of SSM for it, too."""
     pattern = fact("schema")["DirectoryService"]["keys"]["PasswordSecretArn"]["pattern"]
     return bool(re.match(pattern, value)) and context.region != "us-isob-east-1"

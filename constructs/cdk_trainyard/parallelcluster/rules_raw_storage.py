@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list, value_at
 from cdk_trainyard.parallelcluster.resolve import known, volumes
@@ -28,7 +28,7 @@ _FAMILIES: Final = {"Efs": "efs", "FsxLustre": "fsx", "FileCache": "fsx"}
 """Kinds of shared directories, and as what ParallelCluster counts them."""
 
 
-def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Shared directories of raw keys go together with those of options.
 
     Args:

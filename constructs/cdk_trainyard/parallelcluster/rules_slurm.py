@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
@@ -65,7 +65,7 @@ _OFTEN: Final = {"epilogslurmctld", "poweraction", "prologslurmctld"}
 """Parameters of which Slurm reads every line (``S_P_ARRAY`` of ``read_config.c``, 24.05 to 26.05)."""
 
 
-def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def slurm_settings_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Every parameter is one of Slurm's, has a value that Slurm reads, once, and is not ParallelCluster's to set."""
     denied = fact("denied_slurm_settings")
     names = [*denied["cluster"], *_OTHER_NAMES["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]

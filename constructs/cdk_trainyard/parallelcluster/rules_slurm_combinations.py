@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import is_said, said, texts
 from cdk_trainyard.parallelcluster.slurm_values import minutes_of, number_of
@@ -25,7 +25,7 @@ _CONTAINED: Final = ("contain", "x11", "runinjob")
 """Flags of prologs that give a job a container of processes."""
 
 
-def combination_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def combination_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """What is said in one line does not undo, or forbid, what is said in another."""
     for problems in _COMBINATIONS:
         yield from problems(spec)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import computes, known, type_names, types_of
 from cdk_trainyard.parallelcluster.slurm_lines import is_said, lines_of, queues_without, texts
 from cdk_trainyard.parallelcluster.slurm_values import number_of, value_problem
@@ -31,7 +31,7 @@ _CPUS: Final = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 _DRAINED: Final = "Slurm would drain the nodes"
 
 
-def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def node_parameter_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Nodes are said to have what they have, and keep no more of it for the system."""
     for at, line in lines_of(spec, "node"):
         yield from _kept_problems(at, _Said(line), None)
@@ -58,7 +58,7 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
             yield Problem((*place, name), text, of_key=True)
 
 
-def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def default_memory_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A job that asks for no memory gets no more than a node has (``_filter_nodes`` of ``node_scheduler.c``).
 
     What a queue says itself it has instead of the cluster's (``_get_def_mem`` of ``job_mgr.c``).
@@ -80,7 +80,7 @@ def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
                 yield Problem((*at, name), f"{text}, got {_shown(wanted)}; no job without --mem would run")
 
 
-def whole_node_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def whole_node_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A job that has nodes for itself has all their CPUs ("greater than max_cpus_per_node" of ``job_test.c``)."""
     if is_said(spec, "selecttype") or is_said(spec, "allowspecresourcesusage") or spec.raw_overrides:
         return
@@ -94,7 +94,7 @@ def whole_node_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problem
             yield Problem(("queues", index, "slurm", name), f"{text}, got {_shown(most)}; no job would run")
 
 
-def gpu_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def gpu_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """What a job has for each GPU is said where a node has one (``job_test.c`` of ``cons_tres``)."""
     parts = (spec.queues, *spec.queues, *(queue.compute for queue in spec.queues))
     if spec.raw_overrides or any(lines_of(spec, "node")) or unresolved(*parts):

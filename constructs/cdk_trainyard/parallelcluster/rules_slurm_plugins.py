@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.slurm_lines import is_said, said
 from cdk_trainyard.parallelcluster.slurm_values import slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -88,7 +88,7 @@ _NO_FILES: Final = r"(?i).*none.*|.*openmpi.*|(mpi/)?pmix_v\d+|(topology/)?defau
 """Names that Slurm reads without a plugin of that name: none, other names of the same, and one for each library."""
 
 
-def plugin_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def plugin_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A plugin is one of Slurm's, unless an image, a script or a folder of yours may bring it."""
     for parameter, kinds in _KINDS.items():
         known = [f"{kind}/{name}" for kind in kinds for name in slurm_facts()["plugins"].get(kind, ())]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import said, texts
 from cdk_trainyard.parallelcluster.slurm_values import WEEK
@@ -83,7 +83,7 @@ _EXCLUDED: Final[tuple[tuple[Mapping[str, str], str, str, str], ...]] = (
 """What is ignored beside another: the values that ask for nothing; the other, its value, and what to do."""
 
 
-def unheeded_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def unheeded_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """What is said has an effect; an image, a script or raw keys of yours may say more."""
     if has_own_head_node(spec):
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import lines_of
@@ -17,7 +17,7 @@ _ANSWERED = "accountingstorageloc"
 """What is removed for good, which is answered as that."""
 
 
-def slurm_version_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Iterator[Problem]:
+def slurm_version_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Iterator[Problem]:
     """A parameter is one of that Slurm, which ends at others ("unrecognized key" of ``parse_config.c``).
 
     An image, a script or raw keys of yours may bring another.

@@ -9,7 +9,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.parallelcluster.resolve import find_type, known, types_of, volumes
@@ -28,7 +28,7 @@ Problems = Iterator[Problem]
 _EBS_GIB = 40
 
 
-def _places(spec: ParallelClusterSpec, context: ClusterContext) -> list[tuple[At, str]]:
+def _places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> list[tuple[At, str]]:
     mounted = [(("mounts", index, "at"), mount.at) for index, mount in known(context.mounts)]
     shared = [((*at, "at"), one.at) for at, one in volumes(spec.shared_storage)]
     raw = [(at, f"/{place.removeprefix('/')}") for at, place in _raw_places(spec)]
@@ -45,7 +45,7 @@ def _raw_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, str]]:
             yield (RAW, "SharedStorage", index, "MountDir"), place
 
 
-def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[Any]:
+def shared_places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> list[Any]:
     """Return the directories that all nodes share; ``/home`` is the head node's, over NFS.
 
     Args:
@@ -61,7 +61,7 @@ def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[An
     return [*said, "/home"]
 
 
-def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def mount_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Every directory is mounted where nothing else is: not over, under or instead of another."""
     system = [place for place in fact("reserved_directories") if place not in _ROOMS]
     before: list[str] = []
@@ -106,7 +106,7 @@ _ROOMS = (  # what is compared, not used
 """Directories of the system that nothing may hide, and below which there is room for others."""
 
 
-def storage_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def storage_name_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """The name that is made of a path is a name, too."""
     longest = fact("storage_name_length")
     for at, one in volumes(spec.shared_storage):
@@ -118,7 +118,7 @@ def storage_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Probl
             yield Problem((*at, "name"), f"must be given where that of {shown(one.at)} would be {where}")
 
 
-def storage_count_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def storage_count_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """There are not too many of a kind, and not the same twice."""
     storage = spec.shared_storage
     if unresolved(storage):
@@ -143,7 +143,7 @@ def storage_count_problems(spec: ParallelClusterSpec, context: ClusterContext) -
         seen.add(identity)
 
 
-def file_systems(spec: ParallelClusterSpec, context: ClusterContext) -> Counter[tuple[str, bool]]:
+def file_systems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Counter[tuple[str, bool]]:
     """Return how many file systems options and mounts say, by kind, and whether they exist; what is known of them.
 
     Args:
@@ -159,7 +159,7 @@ def file_systems(spec: ParallelClusterSpec, context: ClusterContext) -> Counter[
     return number
 
 
-def _identities(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, str]]:
+def _identities(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[At, str]]:
     for index, mount in known(context.mounts):
         if mount.file_system_id is not None:
             yield ("mounts", index), mount.file_system_id
@@ -170,13 +170,13 @@ def _identities(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[
                 yield (*at, name), identity
 
 
-def file_system_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def file_system_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The Lustre client of the operating system mounts the file systems."""
     versions = [None if unresolved(mount) else mount.lustre_version for mount in context.mounts]
     return within(("mounts",), client_problems(versions, spec.operating_system))
 
 
-def zone_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def zone_problems(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """A file system is one that ParallelCluster mounts, and stands in the nodes' zone when it is reached over EFA."""
     zone = context.place.zone
     for index, mount in known(context.mounts):
@@ -193,7 +193,7 @@ def zone_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:
             )
 
 
-def ebs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def ebs_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """EBS volumes are ones that EC2 has; an array begins empty (``mkfs.ext4`` of the cookbook's ``manage_raid.rb``)."""
     for at, ebs in volumes(spec.shared_storage):
         if not isinstance(ebs, SharedEbs):
@@ -212,7 +212,7 @@ def ebs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             yield Problem((*at, "snapshot_id"), text, of_key=True)
 
 
-def efs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def efs_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A file system that exists has its key and its security group; EFS keeps no snapshots."""
     for at, efs in volumes(spec.shared_storage):
         if not isinstance(efs, SharedEfs):
@@ -229,7 +229,7 @@ def efs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             yield Problem((*at, "removal_policy"), f"must be {either(('RETAIN', 'DESTROY'))}, got SNAPSHOT")
 
 
-def scratch_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+def scratch_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """Local disks are not mounted where the system is, nor over the home directories."""
     said: list[tuple[At, Any]] = [(("head_node",), spec.head_node)]
     said += [(("queues", index), queue) for index, queue in known(spec.queues)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.parallelcluster import rules_nodes
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import user_of
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_storage import scratch_places, shared_places
@@ -17,7 +17,7 @@ from cdk_trainyard.tokens import Unknown, unresolved
 Problems = Iterator[Problem]
 
 
-def venv_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def venv_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The head node makes the environment where it is mounted already, and the others are told of that one."""
     head = spec.head_node
     actions = [*head.on_configured, *head.on_start]
@@ -37,7 +37,7 @@ def venv_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
                 yield Problem((*at[:-1],), f"{text}, got {shown(path)}", of_key=True)
 
 
-def _early_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def _early_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """Shared directories but ``/home`` are mounted after ``on_start``, over what it has made there.
 
     Source: user guide of ParallelCluster, "Custom bootstrap actions", read 2026-11: it runs before storage is set up.
@@ -50,7 +50,7 @@ def _early_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Probl
             yield Problem(at, f"{text}, got {shown(path)}")
 
 
-def _emptied_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def _emptied_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """The script empties an environment (``python3 -m venv --clear``), and ends where something else is in it."""
     taken = [
         *shared_places(spec, context),

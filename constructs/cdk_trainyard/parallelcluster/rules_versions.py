@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, find_type, known
 from cdk_trainyard.parallelcluster.rules_config import RAW
@@ -16,7 +16,7 @@ Problems = Iterator[Problem]
 _Version = tuple[int, ...]
 
 
-def older_version_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+def older_version_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """An older version has what is asked of it."""
     if (version := _version(spec)) is None:
         return
@@ -55,7 +55,9 @@ def _version(spec: ParallelClusterSpec) -> _Version | None:
     return tuple(int(part) for part in str(spec.version).split("."))
 
 
-def _values(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, Any, Mapping[str, _Version]]]:
+def _values(
+    spec: ParallelClusterSpec, context: ParallelClusterFacts
+) -> Iterator[tuple[At, Any, Mapping[str, _Version]]]:
     """Yield what is asked for, where, and since when there is what of its kind."""
     yield ("operating_system",), spec.operating_system, limits.NEW_SYSTEMS
     yield ("region",), context.region, limits.NEW_REGIONS

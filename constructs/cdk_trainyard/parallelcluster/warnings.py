@@ -6,7 +6,7 @@ from typing import Any
 
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version, user_of
 from cdk_trainyard.parallelcluster.merge import value_at
 from cdk_trainyard.parallelcluster.resolve import (
@@ -42,7 +42,7 @@ _NEEDED = {
 """What nodes reach over interface endpoints; Secrets Manager with accounting alone."""
 
 
-def zone_without_type(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def zone_without_type(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
     for queue in spec.queues:
         if context.place.accelerator_subnet not in subnets(queue, context.place):
@@ -52,12 +52,12 @@ def zone_without_type(spec: ParallelClusterSpec, context: ClusterContext) -> War
                 yield f"queue {queue.name!r}: {warning}"
 
 
-def few_addresses(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def few_addresses(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """An accelerator subnet that holds all nodes, and few that take the place of others."""
     yield from accelerator_plan(spec, context).warnings(context.place.accelerator_cidr)
 
 
-def other_version(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def other_version(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Rules and schema are those of one version."""
     if not unresolved(spec.version) and spec.version != parallelcluster_version():
         yield (
@@ -66,7 +66,7 @@ def other_version(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
-def managed_file_system(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def managed_file_system(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A file system that ParallelCluster makes belongs to the cluster."""
     for one in spec.shared_storage.efs:
         if one.file_system_id is None:
@@ -76,7 +76,7 @@ def managed_file_system(spec: ParallelClusterSpec, _: ClusterContext) -> Warning
             )
 
 
-def lustre_over_tcp(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def lustre_over_tcp(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """A file system with EFA without nodes that reach it so."""
     nodes = [compute for _, _, compute in computes(spec)]
     if any(len(types_of(each)) < len(type_names(each)) for each in nodes):
@@ -88,7 +88,7 @@ def lustre_over_tcp(spec: ParallelClusterSpec, context: ClusterContext) -> Warni
             yield efa_unused(mount.at, [kind for each in nodes for kind in types_of(each)])
 
 
-def fleet_stop(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def fleet_stop(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A strategy under which CloudFormation can change next to nothing."""
     if spec.slurm.update_strategy is QueueUpdateStrategy.COMPUTE_FLEET_STOP:
         yield (
@@ -97,7 +97,7 @@ def fleet_stop(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
-def ebs_bottleneck(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def ebs_bottleneck(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """One machine serves a directory to all."""
     if max_nodes(spec) > _MANY_NODES and spec.shared_storage.ebs:
         yield (
@@ -106,7 +106,7 @@ def ebs_bottleneck(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
-def kept_instances(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def kept_instances(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Nodes that are always there must come up before the cluster is made: the head node waits for all of them.
 
     Source: aws/aws-parallelcluster#3373 ("Waiting for static fleet capacity provisioning", then the wait condition of
@@ -126,7 +126,7 @@ def kept_instances(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
-def mixed_accelerators(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def mixed_accelerators(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """ParallelCluster gives Slurm one type of accelerator for all nodes of a kind, that of the first type."""
     for _at, queue, compute in computes(spec):
         names = dict.fromkeys(part.name for each in types_of(compute) for part in each.accelerators)
@@ -137,7 +137,7 @@ def mixed_accelerators(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings
             )
 
 
-def memory_of_smallest(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def memory_of_smallest(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Slurm shares out of every node of a kind the memory that its smallest type has.
 
     Source: AWS ParallelCluster user guide, "Slurm memory-based scheduling", read 2026-11;
@@ -156,7 +156,7 @@ def memory_of_smallest(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings
             )
 
 
-def shared_spool(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def shared_spool(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """A directory of slurmd that is the same one for every node.
 
     Source: slurm.conf(5), SlurmdSpoolDir: local to each node, and ``%h`` and ``%n`` in it are replaced.
@@ -169,7 +169,7 @@ def shared_spool(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings
             )
 
 
-def shared_state(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def shared_state(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """A directory of slurmctld on a file system whose root belongs to root.
 
     Source: slurm.conf(5), StateSaveLocation (SlurmUser reads and writes it); ParallelCluster's SlurmUser is slurm
@@ -184,13 +184,13 @@ def shared_state(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings
             )
 
 
-def _shared(path: str, spec: ParallelClusterSpec, context: ClusterContext) -> str:
+def _shared(path: str, spec: ParallelClusterSpec, context: ParallelClusterFacts) -> str:
     """Return the shared directory that a path is in; nothing where it is on a node's own disk."""
     places = [place for place in shared_places(spec, context) if not unresolved(place)]
     return next((place for place in places if f"{path}/".startswith(f"{place.rstrip('/')}/")), "")
 
 
-def efa_not_used(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def efa_not_used(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Nodes that stand close together, of types with EFA, and without it: CPU nodes have it when it is asked for.
 
     Source: ``EfaValidator`` of ParallelCluster 3.16.1, which warns of every type with EFA.
@@ -206,7 +206,7 @@ def efa_not_used(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
                 )
 
 
-def open_ssh(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def open_ssh(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """SSH for everybody."""
     nodes = [("the head node", spec.head_node.ssh_from)]
     nodes += [(f"login pool {pool.name!r}", pool.ssh_from) for pool in spec.login_pools]
@@ -215,7 +215,7 @@ def open_ssh(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
             yield f"SSH on {where} is open to the world; give 'ssh_from' the addresses of its users"
 
 
-def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def no_route_to_internet(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """Nodes without NAT reach AWS through endpoints only."""
     place = context.place
     private = [queue.name for queue in spec.queues if place.accelerator_subnet in subnets(queue, place)]
@@ -230,7 +230,7 @@ def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> 
         )
 
 
-def long_grace(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def long_grace(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Login nodes whose going takes much of the hour that CloudFormation waits for a custom resource.
 
     Sources: AWS CloudFormation Template Reference, AWS::CloudFormation::CustomResource (``ServiceTimeout`` is 3600
@@ -249,7 +249,7 @@ def long_grace(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
             )
 
 
-def alarms_without_agent(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def alarms_without_agent(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """Alarms on metrics of the CloudWatch agent, which is started for logs alone.
 
     Sources: ``_add_head_node_alarms`` in ``cluster_stack.py`` of aws-parallelcluster (2024-10-24), and
@@ -262,7 +262,7 @@ def alarms_without_agent(spec: ParallelClusterSpec, _: ClusterContext) -> Warnin
         )
 
 
-def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def many_policies(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """More managed policies of a role than IAM attaches unless its quota is raised."""
     usual = limits.ROLE_POLICIES[0]
     most = max((count for _, count in roles(spec)), default=0)
@@ -273,7 +273,7 @@ def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
-def policy_of_aws(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def policy_of_aws(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """A policy of AWS's own that the role of ParallelCluster's provider may not attach to a role of nodes."""
     if context.provider_version is not None:  # whose role may be another
         return
@@ -288,7 +288,7 @@ def policy_of_aws(spec: ParallelClusterSpec, context: ClusterContext) -> Warning
                 )
 
 
-def script_without_right(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def script_without_right(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A script that a role of nodes may not read: ParallelCluster's own S3Access, or a policy, lets it."""
     for where, nodes in _nodes(spec):
         raw = {} if unresolved(nodes.raw_overrides) else nodes.raw_overrides or {}
@@ -314,7 +314,7 @@ def _actions(nodes: Any) -> Iterator[Any]:
         yield from getattr(nodes, event, ())
 
 
-def name_of_head_node(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def name_of_head_node(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A name for all that the head node alone takes: the launch templates of other nodes have one.
 
     Source: ``get_default_instance_tags`` of ParallelCluster 3.16.1; aws/aws-parallelcluster#5369 (2025-01-24).
@@ -323,7 +323,7 @@ def name_of_head_node(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         yield "'tags' have a Name, which the head node alone takes: ParallelCluster names the other nodes itself"
 
 
-def features_of_nodes(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+def features_of_nodes(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A Feature of one's own takes the place of ParallelCluster's, which jobs may ask for.
 
     Source: ``config_renderer.py`` of ParallelCluster's cookbooks (2024-10-22) writes both into one line, of which
@@ -339,12 +339,12 @@ def features_of_nodes(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
             )
 
 
-def private_gpu_image(_: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def private_gpu_image(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """An image of dcgm-exporter that Docker on the nodes has no password for."""
     yield from image_warnings(context.exporters)
 
 
-def home_hidden(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+def home_hidden(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
     """A shared directory over the home of the nodes' user; only one at ``/home`` is given what was there.
 
     Source: ``mount_home.rb`` of aws-parallelcluster-cookbook, read 2026-11.
@@ -357,7 +357,7 @@ def home_hidden(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
             yield hidden_home(place, user)
 
 
-WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
+WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
     "other-version": other_version,

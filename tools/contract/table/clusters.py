@@ -21,7 +21,7 @@ from cdk_trainyard.parallelcluster import (
     SlurmAccounting,
     SlurmSettings,
 )
-from cdk_trainyard.parallelcluster.context import ClusterContext, Place
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.facts_of import mounted
 from cdk_trainyard.parallelcluster.render import Config, cluster_config
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
@@ -118,7 +118,7 @@ class Candidate:
     """
 
     said: ParallelClusterSpec
-    context: ClusterContext
+    context: ParallelClusterFacts
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ def cluster(*queues: Queue, head: HeadNode | None = None, mounts: Sequence[Mount
                 changes,
             )
         ),
-        context=ClusterContext(place=PLACE, mounts=[mounted(mount) for mount in mounts], **around),
+        context=ParallelClusterFacts(place=PLACE, mounts=[mounted(mount) for mount in mounts], **around),
     )
 
 

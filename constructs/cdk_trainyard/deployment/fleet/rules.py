@@ -16,10 +16,10 @@ from cdk_trainyard.deployment.network import (
 )
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.rules_nodes import master_problems
 from cdk_trainyard.fleet.spec import MasterSpec
-from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.warnings import BUILD_WARNINGS, MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.problems import At, Problem, Warned, warnings_of, within
@@ -35,7 +35,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     section: FleetSection = deployment.cluster
     network, environment = deployment.network, deployment.environment
     mounts = _mounts(deployment)
-    for problem in fleet_problems(section, _surroundings(deployment)):
+    for problem in fleet_problems(section, _facts(deployment)):
         of_size = problem.at == ("network", "accelerator_cidr")
         yield address_problem(network, problem) if of_size else _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
@@ -52,7 +52,7 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         deployment: The deployment.
     """
     section: FleetSection = deployment.cluster
-    yield from within(("cluster",), warnings_of("fleet", WARNINGS, section, _surroundings(deployment)))
+    yield from within(("cluster",), warnings_of("fleet", WARNINGS, section, _facts(deployment)))
     if section.master is not None:
         of_master = warnings_of("fleet", MASTER_WARNINGS, section.master.image or section.image)
         yield from within(("cluster", "master"), of_master)
@@ -68,9 +68,9 @@ def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
     return mounts_of(deployment.storage, accelerator_zone(deployment.network, deployment.environment.region))
 
 
-def _surroundings(deployment: DeploymentSpec) -> FleetSurroundings:
+def _facts(deployment: DeploymentSpec) -> FleetFacts:
     network, environment = deployment.network, deployment.environment
-    return FleetSurroundings(
+    return FleetFacts(
         environment=environment,
         zone=accelerator_zone(network, environment.region),
         accelerator_subnet=ACCELERATOR,

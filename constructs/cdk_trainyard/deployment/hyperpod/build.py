@@ -19,8 +19,7 @@ from cdk_trainyard.deployment.hyperpod.section import (
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import HyperPodCluster, InstanceGroup, Lifecycle
 from cdk_trainyard.hyperpod.bundle import node_settings
-from cdk_trainyard.hyperpod.resolved import Surroundings as Facts
-from cdk_trainyard.hyperpod.resolved import resolve
+from cdk_trainyard.hyperpod.resolved import HyperPodFacts, resolve
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeSettings, NodeSetup
 from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
 from cdk_trainyard.lifecycle.rules import lacks_settings
@@ -101,7 +100,7 @@ class _Bundles(Construct):
         if not any(each.folder == folder and lacks_settings(bundle, each.script or "") for each in used):
             return None
         hooks = all(each.folder == folder and each.on_create is not None for each in used)
-        cluster = resolve(section, Facts(environment=self._deployment.environment))
+        cluster = resolve(section, HyperPodFacts(environment=self._deployment.environment))
         return node_settings(cluster, self._mounts, NodeSetup(job_hooks=hooks))
 
 

@@ -6,20 +6,20 @@ from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
 from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters, scrape_seconds
 from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone, endpoint_addresses
 from cdk_trainyard.deployment.reach import node_place
-from cdk_trainyard.hyperpod.resolved import SubnetFacts, Surroundings
+from cdk_trainyard.hyperpod.resolved import HyperPodFacts, SubnetFacts
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.reach import Region
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 
-def surroundings(
+def facts_of(
     cluster: HyperPodSection,
     network: object,
     mounts: Sequence[MountFacts],
     environment: Environment,
     monitoring: MonitoringSection | None = None,
-) -> Surroundings:
+) -> HyperPodFacts:
     """Return what is known of what a cluster is wired to.
 
     Args:
@@ -31,7 +31,7 @@ def surroundings(
     """
     region = environment.region
     groups = () if unresolved(cluster.groups) else [group for group in cluster.groups if not unresolved(group)]
-    return Surroundings(
+    return HyperPodFacts(
         environment=environment,
         subnet=SubnetFacts(
             identity=ACCELERATOR,

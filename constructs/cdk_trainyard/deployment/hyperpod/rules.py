@@ -12,7 +12,7 @@ from cdk_trainyard.deployment.accounting import (
     new_accounting_problems,
     secret_problems,
 )
-from cdk_trainyard.deployment.hyperpod.facts import surroundings
+from cdk_trainyard.deployment.hyperpod.facts import facts_of
 from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
@@ -83,7 +83,7 @@ def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
 
 def _resolved(deployment: DeploymentSpec) -> ResolvedCluster:
     cluster, mounts = deployment.cluster, list(_mounts(deployment).values())
-    facts = surroundings(cluster, deployment.network, mounts, deployment.environment, deployment.monitoring)
+    facts = facts_of(cluster, deployment.network, mounts, deployment.environment, deployment.monitoring)
     return resolve(cluster, facts)
 
 

@@ -31,7 +31,7 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import rules as room
-from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
+from cdk_trainyard.parallelcluster.context import MountedFileSystem, ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -99,7 +99,7 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     return within(("cluster",), found)
 
 
-def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ClusterContext]:
+def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ParallelClusterFacts]:
     """Return the cluster as a file says it, and what it stands in."""
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
@@ -120,7 +120,7 @@ def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ClusterC
     ]
     if unresolved(deployment.storage, deployment.storage.lustre):
         mounted = Unknown()
-    context = ClusterContext(
+    context = ParallelClusterFacts(
         place=place,
         mounts=mounted,
         region=region,
@@ -143,7 +143,7 @@ def service_addresses(deployment: DeploymentSpec) -> int:
     if not isinstance(section, ParallelClusterSection):
         return 0
     place = place_of(network, deployment.environment.region)
-    spec = resolve_cluster(prepared(section, network, tags={}), ClusterContext(place=place))
+    spec = resolve_cluster(prepared(section, network, tags={}), ParallelClusterFacts(place=place))
     return addresses_within(spec, place, [subnet.subnet_id for subnet in _several("service", network)])
 
 

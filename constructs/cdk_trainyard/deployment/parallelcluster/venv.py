@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.rules_venv import other_nodes, venvs
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -10,7 +10,7 @@ from cdk_trainyard.problems import Problem, either, shown
 from cdk_trainyard.tokens import Unknown, unresolved
 
 
-def venv_place_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+def venv_place_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Yield environments that other nodes do not see; who brings images or scripts may mount more, and is not judged.
 
     Args:

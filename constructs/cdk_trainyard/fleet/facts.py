@@ -9,7 +9,7 @@ from cdk_trainyard.storage.mount_facts import MountFacts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FleetSurroundings:
+class FleetFacts:
     """What is around a fleet.
 
     Attributes:
