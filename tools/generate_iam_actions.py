@@ -18,6 +18,8 @@ SERVICES = (
     "logs", "rds", "s3", "sagemaker", "secretsmanager", "servicequotas", "sns", "sqs", "ssm", "states", "sts",
 )  # fmt: skip
 """What sessions of roles call: nodes, hooks, functions, tasks and builds."""
+CONDITIONS = ("ecs:cluster",)
+"""Keys that requests of some actions have, and requests of others with the same parameter do not."""
 
 
 def main() -> None:
@@ -36,7 +38,19 @@ def text() -> str:
         "date": f"{reference.data_updated_at():%Y-%m-%d}",
     }
     blocks = [f'"{service}": {_block(service_rows(reference, service))}' for service in SERVICES]
-    return f"{json.dumps(head, indent=1)[:-2]},\n" + '"services": {\n' + ",\n".join(blocks) + "\n}}\n"
+    conditions = ",\n".join(f"{json.dumps(key)}: {json.dumps(with_key(reference, key))}" for key in CONDITIONS)
+    return (
+        f"{json.dumps(head, indent=1)[:-2]},\n"
+        f'"conditions": {{\n{conditions}\n}},\n'
+        '"services": {\n' + ",\n".join(blocks) + "\n}}\n"
+    )
+
+
+def with_key(reference: Any, key: str) -> list[str]:
+    """Return the actions whose requests have a condition key of their service."""
+    service = key.partition(":")[0]
+    names = reference.actions.get_actions_for_service(service)
+    return sorted(name for name in names if key in reference.actions.get_action_details(service, name)["conditionKeys"])
 
 
 def service_rows(reference: Any, service: str) -> dict[str, dict[str, Any]]:

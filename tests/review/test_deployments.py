@@ -22,6 +22,7 @@ import yaml
 from cdk_trainyard.deployment.spec import LONGEST_NAME
 from cdk_trainyard.report import review, write_review
 from cdk_trainyard.report.picture import picture
+from tests.authorization import statements, unmet
 from tests.report.labels import labels_leaving
 from tests.review.tools import Templates
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize_here
@@ -155,6 +156,11 @@ def test_cfn_lint_has_no_open_finding(name: str, templates: Templates) -> None:
 
 def test_checkov_has_no_open_finding_and_no_idle_skip(name: str, templates: Templates) -> None:
     assert templates.checkov(name) == set()
+
+
+def test_a_request_can_meet_every_statement(synthesis: Synthesis) -> None:
+    written = [one for template in synthesis.templates.values() for one in statements(template)]
+    assert [(unmet(one), one) for one in written if unmet(one)] == []
 
 
 def digest(folder: Path) -> dict[str, str]:

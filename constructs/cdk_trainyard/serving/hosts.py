@@ -132,19 +132,25 @@ class InferenceHosts(Construct):
         return template
 
     def _allow(self, cluster: ecs.Cluster, model: NeuronModel) -> None:
-        """What AmazonEC2ContainerServiceforEC2Role holds, narrowed to this cluster; the weights; sessions of SSM."""
+        """What AmazonEC2ContainerServiceforEC2Role holds, narrowed to this cluster; the weights; sessions of SSM.
+
+        Source: Service Authorization Reference, Amazon ECS (2026-10-27): the agent's reports know the resource cluster
+        and no key ``ecs:cluster``, which only calls about a container instance have.
+        """
         instances = Stack.of(self).format_arn(service="ec2", resource="instance", resource_name="*")
         self.role.allow(
-            statement(["ecs:DeregisterContainerInstance", "ecs:RegisterContainerInstance"], [cluster.cluster_arn]),
             statement(
                 [
-                    "ecs:Poll",
-                    "ecs:StartTelemetrySession",
+                    "ecs:DeregisterContainerInstance",
+                    "ecs:RegisterContainerInstance",
                     "ecs:SubmitAttachmentStateChanges",
                     "ecs:SubmitContainerStateChange",
                     "ecs:SubmitTaskStateChange",
-                    "ecs:UpdateContainerInstancesState",
                 ],
+                [cluster.cluster_arn],
+            ),
+            statement(
+                ["ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState"],
                 ["*"],
                 ArnEquals={"ecs:cluster": cluster.cluster_arn},
             ),
@@ -153,7 +159,7 @@ class InferenceHosts(Construct):
             *read_statements(model.bucket, prefix=model.home),  # hosts of the former build read until they are replaced
         )
         self.role.acknowledge(
-            "the agent's calls are held to the cluster by a condition, since their resources differ; "
+            "the agent's calls about a container instance are held to the cluster by a condition; "
             "DiscoverPollEndpoint and sessions know no resources; instances get ids from EC2; a model is everything "
             "in its prefix, one build beside another",
             "*",

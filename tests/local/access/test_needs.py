@@ -192,11 +192,12 @@ def test_a_call_needs(service: str, operation: str, parameters: dict[str, Any], 
         ),
         (
             "ecs",
-            "SubmitTaskStateChange",
+            "UpdateContainerInstancesState",
             {"cluster": "c"},
             "ecs:cluster",
             (f"arn:aws:ecs:{REGION}:{ACCOUNT}:cluster/c",),
         ),
+        ("ecs", "SubmitTaskStateChange", {"cluster": "c"}, "ecs:cluster", ()),
         ("sts", "AssumeRole", {"RoleArn": "arn:aws:iam::1:role/r", "ExternalId": "e"}, "sts:ExternalId", ("e",)),
     ],
 )

@@ -1,6 +1,5 @@
 """What the roles of the shipped deployments are granted is known to the mapping of calls."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import botocore.session
@@ -10,20 +9,10 @@ from cdk_trainyard.local.access.actions import types_of
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.access.keys import keys_of, may_be_absent
 from cdk_trainyard.local.access.resources import _FINDERS
+from tests.authorization import listed, statements, unmet
 from tests.stacks.snapshots import shipped_templates
 
 SERVED = set(botocore.session.get_session().get_available_services()) | {"cloudwatch"}
-
-
-def statements(found: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(found, dict):
-        if "Effect" in found and "Principal" not in found:
-            yield found
-        for inner in found.values():
-            yield from statements(inner)
-    elif isinstance(found, list):
-        for inner in found:
-            yield from statements(inner)
 
 
 def granted() -> list[dict[str, Any]]:
@@ -32,11 +21,8 @@ def granted() -> list[dict[str, Any]]:
         for templates in shipped_templates().values()
         for template in templates.values()
         for statement in statements(template)
+        if "Principal" not in statement
     ]
-
-
-def listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
 
 
 ACTIONS = sorted({action for statement in granted() for action in listed(statement["Action"])})
@@ -59,3 +45,40 @@ def test_condition_keys_are_known() -> None:
     calls = [Call(service=name, operation="", parameters={}, region="us-east-1") for name in ("ec2", "s3")]
     always = {key for call in calls for key in keys_of(call, "*")}
     assert sorted(key for key in asked if key not in always and not may_be_absent(key)) == []
+
+
+@pytest.mark.parametrize("stem", shipped_templates())
+def test_a_request_can_meet_every_statement(stem: str) -> None:
+    written = [one for template in shipped_templates()[stem].values() for one in statements(template)]
+    assert [(unmet(one), one) for one in written if unmet(one)] == []
+
+
+AGENT = {"Effect": "Allow", "Action": "ecs:Poll", "Resource": "*"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, []),
+        ({"Condition": {"ArnEquals": {"ecs:cluster": "c"}}}, []),
+        ({"Action": "ecs:Submit*", "Condition": {"ArnEquals": {"ecs:cluster": "c"}}}, ["ecs:Submit* if ecs:cluster"]),
+        ({"Condition": {"ArnEqualsIfExists": {"ecs:service": "s"}}}, []),
+        ({"Condition": {"StringEquals": {"aws:TagKeys": "t"}}}, ["ecs:Poll if aws:TagKeys"]),
+        ({"Condition": {"StringEquals": {"aws:ResourceAccount": "a"}}}, []),
+        ({"Action": "ecs:Pool"}, ["ecs:Pool on *", "no action on *"]),
+        (
+            {"Resource": ["*", "arn:aws:ecs:us-east-1:1:cluster/c"]},
+            ["no action on arn:aws:ecs:us-east-1:1:cluster/c"],
+        ),
+        ({"Action": ["ecs:Poll", "ecs:DiscoverPollEndpoint"], "Resource": {"Fn::GetAtt": ["C", "Arn"]}}, []),
+        (
+            {"Action": "ecs:DiscoverPollEndpoint", "Resource": "arn:aws:ecs:us-east-1:1:cluster/c"},
+            [
+                "ecs:DiscoverPollEndpoint on arn:aws:ecs:us-east-1:1:cluster/c",
+                "no action on arn:aws:ecs:us-east-1:1:cluster/c",
+            ],
+        ),
+    ],
+)
+def test_what_no_request_meets_is_told(changed: dict[str, Any], said: list[str]) -> None:
+    assert unmet({**AGENT, **changed}) == said

@@ -78,6 +78,11 @@ def types_of(action: str) -> dict[str, bool]:
     return {kind.removesuffix("*"): kind.endswith("*") for kind in known[name]}
 
 
+def has_key(action: str, key: str) -> bool:
+    """Return whether requests of an action have a condition key that not all of its service have."""
+    return action in _data("actions")["conditions"][key]
+
+
 def arn_of(service: str, kind: str) -> str:
     """Return the form of the ARN of a type of resource."""
     return str(_data("actions")["services"][service]["resources"][kind])

@@ -9,6 +9,7 @@ from moto.ec2.models import ec2_backends
 from moto.rds.models import rds_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
+from cdk_trainyard.local.access.actions import has_key
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.policy.context import Values
 
@@ -90,7 +91,7 @@ def _of_ec2(call: Call, resource: str) -> Found:
 
 def _of_ecs(call: Call, _resource: str) -> Found:
     cluster = call.get("cluster")
-    if cluster:
+    if cluster and has_key(call.operation, "ecs:cluster"):
         arn = f"arn:{call.partition}:ecs:{call.region}:{call.account}:cluster/{cluster}"
         yield "ecs:cluster", cluster if cluster.startswith("arn:") else arn
 
