@@ -42,6 +42,12 @@ def test_services_are_reached_by_endpoints_that_can_be_given() -> None:
     assert list(unreached_problems(wanted("fleet", "", opened), US, ENDPOINTS)) == []
 
 
+def test_login_nodes_tell_auto_scaling_that_they_are_up() -> None:
+    login = Place(name="login nodes", at="login", gateways={"s3": Gateway()})
+    (problem,) = unreached_problems(wanted("parallelcluster", "login_pools", login), US, ["autoscaling"])
+    assert problem.text.startswith("asks Amazon EC2 Auto Scaling, Elastic Load Balancing")
+
+
 def test_nothing_is_said_where_there_is_nat() -> None:
     place = Place(name="nodes", route=Route.NAT, gateways={"s3": Gateway()})
     for option in ("exporters", "neuron_environment", "s3_mounts"):
