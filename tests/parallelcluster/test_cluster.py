@@ -157,6 +157,7 @@ def test_without_nat_there_are_endpoints_and_no_hosted_zone(
     services = json.dumps([one["Properties"] for one in template.find_resources("AWS::EC2::VPCEndpoint").values()])
     assert ".dynamodb" in services
     assert ".s3" in services
+    assert '"dynamodb:BatchGetItem"' in services  # asked by check_cluster_ready.py when nodes run during an update
     assert any("DynamoDbEndpoint" in one for one in resource(template)["DependsOn"])
     Annotations.from_stack(stack).has_warning(
         "*",

@@ -13,6 +13,7 @@ from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 _NFS = 2049
 _TABLES = "table/parallelcluster-*"
 _TABLE_ACTIONS = (
+    "dynamodb:BatchGetItem",
     "dynamodb:BatchWriteItem",
     "dynamodb:DeleteItem",
     "dynamodb:DescribeTable",
@@ -21,6 +22,7 @@ _TABLE_ACTIONS = (
     "dynamodb:Query",
     "dynamodb:UpdateItem",
 )
+"""All that aws-parallelcluster 3.16.1 allows nodes on its tables is among them (``templates/``, 2026-11-28)."""
 
 
 def dynamodb_endpoint(scope: Construct, network: Network) -> ec2.GatewayVpcEndpoint | None:
