@@ -76,7 +76,9 @@ def test_what_is_said_of_a_node_is_in_its_template(everything: Template) -> None
 def test_the_master_is_one_of_its_own(everything: Template) -> None:
     data = launch(everything, "Master")
     assert (data["InstanceType"], data["ImageId"], data["KeyName"]) == ("c5n.9xlarge", "ami-0123456789abcdef0", "mine")
-    assert data["BlockDeviceMappings"][0]["Ebs"]["VolumeSize"] == 100
+    (disk,) = data["BlockDeviceMappings"]
+    assert disk["Ebs"]["VolumeSize"] == 100
+    assert disk["Ebs"]["KmsKeyId"] == {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, KEY]]}
 
 
 def test_the_image_is_built_as_the_file_says(everything: Template) -> None:

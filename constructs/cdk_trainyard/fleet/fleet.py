@@ -104,7 +104,8 @@ class EfaFleet(FleetBase):
         fleet_name: The name that its members find one another by. Default - a unique name made of the stack's.
         role: An IAM role of yours for the nodes; it gets the policy attached. Default - one is made.
         volume_gib: Size of the root volume in GiB. Default: 200.
-        volume_key: The KMS key that encrypts it; its policy must let Auto Scaling's service-linked role use it.
+        volume_key: The KMS key that encrypts it, and a master's; its policy must let Auto Scaling's service-linked role
+            use it, and for a master the role that deploys.
             Default - the account's key for EBS.
         threads_per_core: Threads of a core; 1 switches simultaneous multithreading off. Default - the type's.
         key_pair: An EC2 key pair. Default - none; sessions are opened by Session Manager.
@@ -231,6 +232,11 @@ class EfaFleet(FleetBase):
     def types(self) -> tuple[InstanceType, ...]:
         """The types of the nodes that are known."""
         return self._spec.types
+
+    @property
+    def volume_key(self) -> kms.IKey | None:
+        """The KMS key of the nodes' root volumes. None: the account's key for EBS."""
+        return self._spec.volume_key
 
     @property
     def quota(self) -> str:

@@ -44,7 +44,7 @@ class MasterNode(Construct):
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         instance_type: Its type, with EFA or without. Default: c5n.18xlarge.
         image: Its machine image. Default - that of the nodes.
-        volume_gib: Size of its root volume in GiB. Default: 200.
+        volume_gib: Size of its root volume in GiB, encrypted with the key of the nodes' volumes. Default: 200.
         key_pair: An EC2 key pair. Default - none; sessions are opened by Session Manager.
 
     Attributes:
@@ -88,6 +88,7 @@ class MasterNode(Construct):
             role=fleet.node_role.role,
             user_data=user_data(self, fleet.scripts, facts),
             volume_gib=volume_gib,
+            volume_key=fleet.volume_key,
             key_pair=key_pair,
         )
         self.instance = ec2.CfnInstance(

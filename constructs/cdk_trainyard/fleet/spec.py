@@ -84,7 +84,7 @@ class MasterSpec:
     image: NodeImage | None = None
     """Its machine image. Default - that of the nodes."""
     volume_gib: VolumeSize = 200
-    """Size of its root volume in GiB. Default: 200."""
+    """Size of its root volume in GiB, encrypted with the key of the nodes' volumes. Default: 200."""
     key_pair: "ec2.IKeyPair | None" = None
     """An EC2 key pair. Default - none; sessions are opened by Session Manager."""
 
@@ -145,7 +145,8 @@ class FleetSpec(NodeGrantsSpec):
     volume_gib: VolumeSize = 200
     """Size of the root volume in GiB. Default: 200."""
     volume_key: "kms.IKey | None" = None
-    """The KMS key that encrypts it; its policy must let Auto Scaling's service-linked role use it.
+    """The KMS key that encrypts it, and a master's; its policy must let Auto Scaling's service-linked role use it, and
+    for a master the role that deploys.
     Default - the account's key for EBS."""
     threads_per_core: ThreadsPerCore | None = None
     """Threads of a core; 1 switches simultaneous multithreading off. Default - the type's."""
