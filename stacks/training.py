@@ -43,9 +43,9 @@ class TrainingStack(DeploymentStack):
         self.cluster: Cluster = orchestrator.define(self, deployment, around)
         self.cluster.use(storage.buckets)
         topic = None
-        own, monitoring = self.cluster.publisher, monitoring_build.publisher(deployment.monitoring)
-        if deployment.alerts and (own or monitoring):
-            topic = alerts_topic(self, "Alerts", deployment.alerts, *filter(None, (own, monitoring)))
+        own = self.cluster.publisher
+        if deployment.alerts and (own or deployment.monitoring):
+            topic = alerts_topic(self, "Alerts", deployment.alerts, *filter(None, [own]))
             if own:
                 self.cluster.tell(topic)
         monitoring_build.alarms(self, deployment.monitoring, self.cluster, around, topic)

@@ -1,7 +1,9 @@
-"""What of a statement no request meets, by AWS's service authorization reference: such a statement never applies."""
+"""Statements without effect: no request meets one by AWS's service authorization reference, or another lets more in."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
 from typing import Any
@@ -18,9 +20,20 @@ def statements(found: Any) -> Iterator[dict[str, Any]]:
     """Yield every statement of a template: of roles, of resources and of endpoints."""
     if isinstance(found, dict) and "Effect" in found:
         yield found
-    inner = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
-    for each in inner:
+    for each in _inner(found):
         yield from statements(each)
+
+
+def documents(found: Any) -> Iterator[list[dict[str, Any]]]:
+    """Yield the statements of every policy of a template, policy by policy."""
+    if isinstance(found, dict) and all("Effect" in one for one in listed(found.get("Statement", {}))):
+        yield listed(found["Statement"])
+    for each in _inner(found):
+        yield from documents(each)
+
+
+def _inner(found: Any) -> list[Any]:
+    return list(found.values()) if isinstance(found, dict) else found if isinstance(found, list) else []
 
 
 def listed(value: Any) -> list[Any]:
@@ -48,6 +61,26 @@ def unmet(statement: Mapping[str, Any]) -> list[str]:
         *(f"no action on {one}" for one in sorted(nothing)),
         *(f"{written} if {key}" for written, key in product(about, asked) if not _knows(written, key, resources)),
     ]
+
+
+def defeated(policy: list[dict[str, Any]]) -> list[str]:
+    """Return the actions that a statement allows on a condition, and another of the policy without one."""
+    allowed = [one for one in policy if one["Effect"] == "Allow" and "Action" in one]
+    return [
+        action
+        for one, other in product(allowed, allowed)
+        if "Condition" in one and "Condition" not in other
+        if _said(one, "Principal") & _said(other, "Principal") and _said(one, "Resource") & _said(other, "Resource")
+        for action, written in product(listed(one["Action"]), listed(other["Action"]))
+        if fnmatchcase(action, written) or fnmatchcase(written, action)
+    ]
+
+
+def _said(statement: Mapping[str, Any], element: str) -> set[str]:
+    """Return the items of an element as texts that can be compared; nobody's principal is the role's own."""
+    value = statement.get(element, "own")
+    rows = value.items() if element == "Principal" and isinstance(value, dict) else [("", value)]
+    return {f"{kind}{json.dumps(item)}" for kind, items in rows for item in listed(items)}
 
 
 def _pattern(resource: Any) -> str:

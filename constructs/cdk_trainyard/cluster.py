@@ -18,7 +18,7 @@ from cdk_trainyard.storage.spec import OpenZfs
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Publisher:
-    """The IAM principal that publishes a cluster's notifications to an SNS topic.
+    """The IAM principal that publishes a cluster's notifications to an SNS topic, beside CloudWatch for alarms.
 
     Attributes:
         principal: The principal; the key that encrypts the topic must let it use it.

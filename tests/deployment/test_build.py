@@ -334,10 +334,10 @@ def test_a_new_topic_tells_of_nodes_and_cluster(new: Built) -> None:
 
 def test_publishers_may_use_the_key_of_a_new_topic_without_conditions_that_they_do_not_meet(new: Built) -> None:
     statement = {
-        "Sid": "CloudWatchAndEventBridge",
+        "Sid": "EventBridge",
         "Effect": "Allow",
         "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
-        "Principal": {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com"]},
+        "Principal": {"Service": "events.amazonaws.com"},
         "Resource": "*",
     }
     new.training.has_resource_properties(
@@ -346,6 +346,9 @@ def test_publishers_may_use_the_key_of_a_new_topic_without_conditions_that_they_
     (policy,) = new.training.find_resources("AWS::SNS::TopicPolicy").values()
     allowed = [one for one in policy["Properties"]["PolicyDocument"]["Statement"] if one["Effect"] == "Allow"]
     conditions = {one["Principal"]["Service"]: one.get("Condition") for one in allowed}
+    (key,) = (one for name, one in new.training.find_resources("AWS::KMS::Key").items() if name.startswith("Alerts"))
+    of_key = [one for one in key["Properties"]["KeyPolicy"]["Statement"] if "Service" in one["Principal"]]
+    assert {one["Principal"]["Service"]: one.get("Condition") for one in of_key} == conditions
     assert conditions == {
         "cloudwatch.amazonaws.com": {"StringEquals": {"aws:SourceAccount": "111111111111"}},
         "events.amazonaws.com": None,

@@ -22,7 +22,7 @@ import yaml
 from cdk_trainyard.deployment.spec import LONGEST_NAME
 from cdk_trainyard.report import review, write_review
 from cdk_trainyard.report.picture import picture
-from tests.authorization import statements, unmet
+from tests.authorization import defeated, documents, statements, unmet
 from tests.report.labels import labels_leaving
 from tests.review.tools import Templates
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize_here
@@ -161,6 +161,11 @@ def test_checkov_has_no_open_finding_and_no_idle_skip(name: str, templates: Temp
 def test_a_request_can_meet_every_statement(synthesis: Synthesis) -> None:
     written = [one for template in synthesis.templates.values() for one in statements(template)]
     assert [(unmet(one), one) for one in written if unmet(one)] == []
+
+
+def test_no_statement_lets_in_whom_the_condition_of_another_keeps_out(synthesis: Synthesis) -> None:
+    policies = [policy for template in synthesis.templates.values() for policy in documents(template)]
+    assert [policy for policy in policies if defeated(policy)] == []
 
 
 def digest(folder: Path) -> dict[str, str]:

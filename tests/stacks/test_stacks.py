@@ -17,6 +17,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.needs import deployment_needs
 from cdk_trainyard.local import supported_types
+from tests.authorization import defeated, documents
 from tests.stacks.snapshots import difference, reviewed, shipped_templates, whole_of
 from tests.support import DEPLOYMENTS, ROOT
 
@@ -294,6 +295,18 @@ def test_tags_reach_everything_that_takes_them(templates: Templates) -> None:
             for resource in template.find_resources(kind).values():
                 tags = {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
                 assert tags["team"] == "training"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [EVERYTHING, EVERYTHING_PARALLELCLUSTER, EVERYTHING.with_name("everything-serving.yaml")],
+    ids=lambda p: p.stem,
+)
+def test_no_statement_lets_in_whom_the_condition_of_another_keeps_out(path: Path, templates: Templates) -> None:
+    """As the key of alerts did, which let CloudWatch use it for every account, and once more for this one."""
+    policies = [policy for template in templates(path).values() for policy in documents(template.to_json())]
+    assert any("cloudwatch.amazonaws.com" in json.dumps(policy) for policy in policies)
+    assert [policy for policy in policies if defeated(policy)] == []
 
 
 def test_alerts_tell_a_topic_about_nodes_and_trouble(templates: Templates) -> None:

@@ -27,7 +27,7 @@ def alerts_topic(
         scope: The parent: a stack.
         construct_id: Its id.
         section: What the file says.
-        publishers: Who publishes.
+        publishers: Who publishes, beside CloudWatch: ``let_alarms_publish`` lets it in where alarms are.
     """
     if section.topic is not None:
         return Existing.of(scope).topic(section.topic.topic_arn)

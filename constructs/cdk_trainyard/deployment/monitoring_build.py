@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from aws_cdk import Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.cluster import Cluster, Monitored, Publisher, Surroundings, Updated
+from cdk_trainyard.cluster import Cluster, Monitored, Surroundings, Updated
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
@@ -54,16 +53,6 @@ def grafana(scope: Construct, section: MonitoringSection | None, metrics: Cluste
     said = Exchange(existing=Existing.of(scope)).keywords(section.grafana)
     made = GrafanaWorkspace(scope, "Grafana", workspace=metrics.workspace, **said)
     return {"GrafanaAddress": made.endpoint, "GrafanaDataSource": metrics.workspace.endpoint}
-
-
-def publisher(section: MonitoringSection | None) -> Publisher | None:
-    """Return who tells of what a cluster stands on: CloudWatch. None: nobody.
-
-    Args:
-        section: What the file says.
-    """
-    principal = iam.ServicePrincipal("cloudwatch.amazonaws.com")
-    return None if section is None else Publisher(principal=principal, sid="CloudWatch")
 
 
 def alarms(

@@ -68,9 +68,8 @@ class HyperPodClusterBase(Construct):
 
     @property
     def publisher(self) -> Publisher:
-        """CloudWatch and EventBridge, which publish to a topic that is told of trouble."""
-        services = [iam.ServicePrincipal(f"{service}.amazonaws.com") for service in ("cloudwatch", "events")]
-        return Publisher(principal=iam.CompositePrincipal(*services), sid="CloudWatchAndEventBridge")
+        """EventBridge, which publishes to a topic that is told of trouble, as CloudWatch does for its alarms."""
+        return Publisher(principal=iam.ServicePrincipal("events.amazonaws.com"), sid="EventBridge")
 
     def tell(self, topic: sns.ITopic) -> None:
         """Tell a topic of unhealthy nodes, of a cluster that fails, and of operations that do.

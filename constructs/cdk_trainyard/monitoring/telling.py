@@ -13,6 +13,8 @@ from cdk_trainyard.acknowledgments import acknowledge, main_resource
 def let_alarms_publish(scope: Construct, topic: sns.ITopic) -> None:
     """Let CloudWatch publish to a topic for alarms of this account, and of no other; one that exists keeps its policy.
 
+    So does the key of a topic that has one: the policy of the key gets the condition of the topic's.
+
     CloudWatch says whose alarm it is, where EventBridge takes no conditions: aws/modern-data-architecture-accelerator,
     cloudwatch-constructs, ``alarm-topic-utils.ts``; the SNS developer guide's "Example cases for Amazon SNS access
     control" has the alarm's ARN as a condition (read 2026-11).

@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aws_cdk import Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.deployment import monitoring_build
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
@@ -157,8 +155,7 @@ def _web_acl(scope: Construct, section: ServingSection) -> PromptWebAcl | None:
 def _topic(scope: Construct, section: AlertsSection | None) -> sns.ITopic | None:
     if section is None:
         return None
-    alarms = iam.ServicePrincipal("cloudwatch.amazonaws.com")
-    topic = alerts_topic(scope, "Alerts", section, Publisher(principal=alarms, sid="CloudWatch"))
+    topic = alerts_topic(scope, "Alerts", section)
     let_alarms_publish(scope, topic)
     return topic
 
