@@ -366,6 +366,10 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", raid_volumes=2, snapshot_id="snap-12345678")])),
         "'shared_storage.ebs[0].snapshot_id' must be left out with 'raid_volumes': ParallelCluster formats the volumes that it joins",
     ),
+    "a size of a volume that exists": (
+        given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", volume_id="vol-12345678", size_gib=50)])),
+        "'shared_storage.ebs[0].volume_id' must stand alone, but for 'at', 'name' and 'key': it names a volume that exists",
+    ),
     "a directory of the system": (
         given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/srv")])),
         "'shared_storage.ebs[0].at' must not be a directory of the system, got /srv",

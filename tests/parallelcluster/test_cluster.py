@@ -1,6 +1,7 @@
 """The cluster: its custom resource, what it waits for, what it may, and what it tells."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -327,16 +328,57 @@ def test_jobs_on_every_node_use_the_buckets_and_delete_nothing(
     assert [{"Policy": {"Ref": name}} in role["Iam"]["AdditionalIamPolicies"] for role in roles] == [True] * 3
 
 
-def test_the_provider_may_use_the_keys_of_volumes(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
-    key = kms.Key(stack, "Key")
-    build(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", key=key)], efs=[SharedEfs(at="/b", key=key)]))
-    Template.from_stack(stack).has_resource_properties(
-        "AWS::IAM::ManagedPolicy",
-        {
-            "Description": Match.string_like_regexp("provider"),
-            "PolicyDocument": {"Statement": [Match.object_like({"Action": Match.array_with(["kms:CreateGrant"])})]},
-        },
+def allowed_on_keys(template: Template, description: str) -> dict[str, tuple[list[str], bool, list[str]]]:
+    """Action of KMS → the ids of the keys, whether for resources of AWS alone, and the services through which."""
+    (policy,) = (
+        one["Properties"]
+        for one in template.find_resources("AWS::IAM::ManagedPolicy").values()
+        if description in one["Properties"]["Description"]
     )
+    found = {}
+    for statement in policy["PolicyDocument"]["Statement"]:
+        conditions = statement.get("Condition", {})
+        via = json.dumps(conditions.get("StringEquals", {}))
+        services = [name for name in ("ec2", "elasticfilesystem") if f"{name}." in via]
+        for action in {statement["Action"]} if isinstance(statement["Action"], str) else statement["Action"]:
+            if action.startswith("kms:"):
+                keys = sorted(set(re.findall(r"key/(\w+)", json.dumps(statement["Resource"]))))
+                found[action] = (keys, "Bool" in conditions, services)
+    return found
+
+
+def test_who_makes_and_attaches_volumes_may_use_their_keys_through_the_services_that_do_it(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    """EC2 asks the head node for a grant, which attaches the volumes itself; a snapshot is encrypted again."""
+    new, existing, efs = (
+        kms.Key.from_key_arn(stack, name, f"arn:aws:kms:us-east-1:111111111111:key/{name}")
+        for name in ("new", "existing", "efs")
+    )
+    volumes = [
+        SharedEbs(at="/a", key=new, snapshot_id="snap-12345678"),
+        SharedEbs(at="/c", key=existing, volume_id="vol-12345678"),
+    ]
+    build(shared_storage=SharedStorage(ebs=volumes, efs=[SharedEfs(at="/b", key=efs)]))
+    template = Template.from_stack(stack)
+    attached, made, ec2, both = ["existing", "new"], ["efs", "new"], ["ec2"], ["ec2", "elasticfilesystem"]
+    assert allowed_on_keys(template, "nodes of a ParallelCluster") == {
+        "kms:CreateGrant": (attached, True, ec2),
+        "kms:Decrypt": (attached, False, ec2),
+        "kms:DescribeKey": (attached, False, []),
+        "kms:ReEncryptFrom": (attached, False, ec2),
+        "kms:ReEncryptTo": (attached, False, ec2),
+    }
+    assert allowed_on_keys(template, "provider of a ParallelCluster") == {
+        "kms:CreateGrant": (made, True, both),
+        "kms:Decrypt": (made, False, both),
+        "kms:DescribeKey": (made, False, []),
+        "kms:GenerateDataKeyWithoutPlaintext": (made, False, both),
+        "kms:ReEncryptFrom": (made, False, both),
+        "kms:ReEncryptTo": (made, False, both),
+    }
+    ebs = [one["EbsSettings"] for one in config(template)["SharedStorage"] if "EbsSettings" in one]
+    assert ebs[1] == {"VolumeId": "vol-12345678"}
 
 
 def test_a_file_system_can_be_mounted_later(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

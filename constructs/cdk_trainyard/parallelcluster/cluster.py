@@ -45,6 +45,7 @@ from cdk_trainyard.parallelcluster.spec import (
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedStorage
+from cdk_trainyard.parallelcluster.volume_keys import node_key_statements
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
 from cdk_trainyard.problems import Problem, warnings_of
 from cdk_trainyard.retention import keep_with
@@ -193,7 +194,7 @@ class ParallelCluster(ParallelClusterBase):
         self._spec = self._monitored.spec if self._monitored else self._spec
         self._scripts = NodeCalls(self, self._spec)
         self._nodes = NodePolicy(self, "NodePolicy")
-        self._allow_scripts()
+        self._allow_nodes()
         self._accounting = AccountingClient(
             self,
             "Accounting",
@@ -361,12 +362,13 @@ class ParallelCluster(ParallelClusterBase):
         self.validation_messages: str = attribute("validationMessages")
 
     # ---------------------------------------------------------------- permissions and order
-    def _allow_scripts(self) -> None:
+    def _allow_nodes(self) -> None:
         for scripts in self._scripts.readable:
             wildcards = [scripts.objects_arn]
             self._nodes.allow(
                 scripts.read_statements(), reason="a folder is everything under its prefix", wildcards=wildcards
             )
+        self._nodes.policy.add_statements(*node_key_statements(self._spec))
 
     def _new_gate(self) -> Gate:
         endpoint = dynamodb_endpoint(self, self._network)

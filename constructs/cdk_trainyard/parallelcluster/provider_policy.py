@@ -1,17 +1,13 @@
 """What the provider must be allowed for one cluster, beside what its template allows."""
 
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import Wildcards, main_resource
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.node_policy import PATH
-from cdk_trainyard.parallelcluster.resolve import volumes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmAccounting
-
-# What EC2, EFS and FSx ask of whoever makes an encrypted volume or file system with a key of the customer.
-_KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext")
+from cdk_trainyard.parallelcluster.volume_keys import provider_key_statements
 
 
 def provider_policy(
@@ -36,8 +32,7 @@ def provider_policy(
     if isinstance(accounting := spec.slurm.accounting, SlurmAccounting):
         secret = accounting.password_secret.secret_arn
         statements.append(iam.PolicyStatement(actions=["secretsmanager:DescribeSecret"], resources=[secret]))
-    if keys := _keys(spec):
-        statements.append(iam.PolicyStatement(actions=list(_KEY_ACTIONS), resources=[key.key_arn for key in keys]))
+    statements += provider_key_statements(spec)
     if not statements:
         return None
     policy = iam.ManagedPolicy(
@@ -49,8 +44,3 @@ def provider_policy(
     )
     Wildcards(main_resource(policy)).acknowledge("a folder is everything under its prefix", *wildcards)
     return policy
-
-
-def _keys(spec: ParallelClusterSpec) -> list[kms.IKey]:
-    keys: list[kms.IKey | None] = [getattr(one, "key", None) for _, one in volumes(spec.shared_storage)]
-    return list({key.node.path: key for key in keys if key is not None}.values())

@@ -199,9 +199,9 @@ def ebs_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems
         if not isinstance(ebs, SharedEbs):
             continue
         if ebs.volume_id is not None:
-            alone = SharedEbs(at=ebs.at, name=ebs.name, volume_id=ebs.volume_id)
+            alone = SharedEbs(at=ebs.at, name=ebs.name, key=ebs.key, volume_id=ebs.volume_id)
             if ebs != alone:
-                text = "must stand alone, but for 'at' and 'name': it names a volume that exists, with all it is"
+                text = f"must stand alone, but for 'at', 'name' and {option('key')}: it names a volume that exists"
                 yield Problem((*at, "volume_id"), text)
             continue
         yield from block_volume_problems(at, ebs, ebs.type, _EBS_GIB if ebs.size_gib is None else ebs.size_gib)

@@ -53,11 +53,11 @@ class SharedEbs(SharedVolume):
     throughput_mb_s: Annotated[int | None, Number(minimum=1, unit="MB/s")] = None
     """Throughput in MB/s, of gp3. Default - 125."""
     key: "kms.IKey | None" = None
-    """KMS key that encrypts it. Default - the account's EBS key."""
+    """KMS key that encrypts it, one that exists too: the head node attaches it. Default - the account's EBS key."""
     snapshot_id: Annotated[str | None, resource_id("snap", "a snapshot")] = None
     """Snapshot to begin with. Default - an empty volume."""
     volume_id: Annotated[str | None, resource_id("vol", "a volume of EBS")] = None
-    """A volume that exists, in the head node's zone; then only ``at`` and ``name`` are given beside it.
+    """A volume that exists, in the head node's zone; then only ``at``, ``name`` and its KMS key are given beside it.
     Default - ParallelCluster makes one."""
     raid_volumes: Annotated[int | None, Number(minimum=2, maximum=5)] = None
     """Number of volumes to join into one, 2 to 5. Default - one volume."""
