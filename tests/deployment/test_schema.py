@@ -1,7 +1,10 @@
 """The JSON Schema that editors use, and the reference that is made from it."""
 
 import json
+import os
 import re
+import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from cdk_trainyard.deployment import schema
+from cdk_trainyard.deployment import Deployment, schema
 from tests.deployment.good_file import GOOD, GOOD_PARALLELCLUSTER, GOOD_SERVING, edited
 from tests.support import DEPLOYMENTS, ROOT
 
@@ -24,9 +27,21 @@ def made_schema() -> dict[str, Any]:
     return schema.deployment_schema()
 
 
+compared: dict[tuple[str, str], bool] = {}
+"""Patterns and texts that were held against one another here, and whether they fit."""
+
+
+def fits(_: Any, pattern: str, text: Any, __: Any) -> Iterator[jsonschema.ValidationError]:
+    """Compare a text; Python's expressions write letters and blanks of Unicode in another way."""
+    found = re.search(pattern.replace(r"\p{L}\p{N}_", r"\w").replace(r"\p{Z}", r"\s"), str(text))
+    if not compared.setdefault((pattern, str(text)), found is not None):
+        yield jsonschema.ValidationError(f"{text!r} does not match {pattern}")
+
+
 @cache
 def validator() -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(made_schema())
+    kind = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": fits})
+    return kind(made_schema())
 
 
 def accepts(text: str) -> bool:
@@ -48,7 +63,8 @@ def test_the_committed_schema_is_that_of_the_specifications() -> None:
 
 
 def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(made_schema())
+    as_patterns_are = jsonschema.FormatChecker(())  # "regex" would be Python's
+    jsonschema.Draft202012Validator.check_schema(made_schema(), format_checker=as_patterns_are)
 
 
 def test_the_schema_is_printed_and_written(
@@ -74,6 +90,41 @@ def test_files_name_the_schema_and_pass_it(path: Path) -> None:
     assert named
     assert (path.parent / named[1]).resolve() == schema.SCHEMA_FILE
     assert accepts(text)
+
+
+def nodes_with_patterns(node: Any) -> Iterator[dict[str, Any]]:
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from nodes_with_patterns(inner)
+    if isinstance(node, dict) and isinstance(node.get("pattern"), str):
+        yield node
+
+
+AS_EDITORS_DO = """
+const asked = JSON.parse(require('fs').readFileSync(0));
+console.log(JSON.stringify(asked.filter(([pattern, text, fits]) => new RegExp(pattern, 'u').test(text) !== fits)));
+"""
+
+
+@pytest.mark.programs
+def test_editors_read_patterns_as_check_does(tmp_path: Path) -> None:
+    """Expressions are those of ECMA-262 with the flag ``u``, and not Python's."""
+    tags = json.dumps({"Kostenträger": "Żółć", "项目": "大規模\u3000学習", "k:+-=._/@ x": ""}, ensure_ascii=False)
+    tagged = tmp_path / "tagged.yaml"
+    tagged.write_text(edited(("name: demo", f"name: demo\ntags: {tags}")), encoding="utf-8")
+    Deployment.load(tagged)
+    assert all(accepts(path.read_text(encoding="utf-8")) for path in (*FILES, tagged))
+    nodes = [*nodes_with_patterns(made_schema())]
+    examples = {(node["pattern"], text): True for node in nodes for text in node.get("examples", ()) if "<" not in text}
+    asked = [[*pair, fits] for pair, fits in {**compared, **examples}.items()]
+    assert {pattern for pattern, _, _ in asked} == {node["pattern"] for node in nodes}
+    done = subprocess.run(
+        [os.environ["JSII_NODE"], "-e", AS_EDITORS_DO],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == []
 
 
 def test_both_systems_ship() -> None:

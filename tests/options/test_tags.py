@@ -1,17 +1,22 @@
 """Tags that services take, and those that they do not."""
 
+import sys
 from typing import get_args
+from unicodedata import category
 
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.tags import TagKey, TagValue, tags_problems
-from cdk_trainyard.problems import sentence
+from cdk_trainyard.problems import sentence, shown
 
 [KEY], [VALUE] = get_args(TagKey)[1:], get_args(TagValue)[1:]
+SEPARATORS = [sign for sign in map(chr, range(sys.maxunicode + 1)) if category(sign).startswith("Z")]
 
 
-@pytest.mark.parametrize("key", ["team", "Größe der Gruppe", "cost:center/a=b+c-d_e.f@g", "x" * 128, "awsome"])
+@pytest.mark.parametrize(
+    "key", ["team", "Größe der Gruppe", "大規模\u3000学習", "cost:center/a=b+c-d_e.f@g", "x" * 128, "awsome"]
+)
 def test_good_keys(key: str) -> None:
     assert KEY.problem(key, NOWHERE) is None
 
@@ -21,6 +26,17 @@ def test_good_keys(key: str) -> None:
 )
 def test_bad_keys(key: str) -> None:
     assert KEY.problem(key, NOWHERE)
+
+
+def test_blanks_are_those_that_services_take() -> None:
+    assert [VALUE.problem(f"a{blank}b", NOWHERE) for blank in SEPARATORS] == [None] * len(SEPARATORS)
+    assert all(VALUE.problem(f"a{sign}b", NOWHERE) for sign in "\t\r\x85\u200b\ufeff")
+
+
+def test_a_letter_that_this_python_does_not_know_yet_is_taken() -> None:
+    unknown = next(sign for sign in map(chr, range(0x2FA20, 0x31350)) if category(sign) == "Cn")
+    assert VALUE.problem(unknown, NOWHERE) is None
+    assert str(VALUE.problem(f"{unknown}(", NOWHERE)).endswith(f"got {shown(f'{unknown}(')}")
 
 
 def test_values() -> None:

@@ -1,25 +1,48 @@
-"""Tags, as every service takes them.
+r"""Tags, as every service takes them.
 
 Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html, "Tag naming limits and
 requirements" (2026-11-22): 50 tags, keys of 128 and values of 256 characters, the signs that all services allow, and no
-key that begins with ``aws:``. IAM tells keys apart without regard to case (IAM user guide, "Tags for IAM resources").
+key that begins with ``aws:``. Letters, digits and blanks are those of all scripts (``tagValueType`` of IAM in
+botocore's model, 1.44.5: ``[\p{L}\p{Z}\p{N}_.:/=+\-@]*``). IAM tells keys apart without regard to case (IAM user guide,
+"Tags for IAM resources").
 ``trainyard:`` begins the tags by which nodes of a fleet find one another, and by which their roles may.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
+from unicodedata import category
 
-from cdk_trainyard.options.kinds import Text
-from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.problems import At, Flaw, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 MOST_TAGS: Final = 50
 """Tags of one resource."""
-_SIGNS: Final = r"[\w .:/=+@-]"
+_LETTERS, _BLANKS = r"\w", r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SIGNS: Final = rf"[{_LETTERS}{_BLANKS}.:/=+@-]"
 _KEPT: Final = "([aA][wW][sS]|[tT][rR][aA][iI][nN][yY][aA][rR][dD])"  # JSON Schema has no flag for it
+
+
+class _TagText(Text):
+    """Text of a tag, whose letters are those of Unicode."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Match it; what this Python's Unicode does not have yet may be a letter of a newer one."""
+        known = "".join("_" if category(sign) == "Cn" else sign for sign in value)
+        return Text.problem(self, known, environment) and Text.problem(self, value, environment)
+
+    def schema(self) -> dict[str, Any]:
+        r"""Return the same for ECMA-262, whose ``\w`` is ASCII alone (JSON Schema 2020-12, "Regular Expressions")."""
+        said = Text.schema(self)
+        signs = _SIGNS.replace(_LETTERS, r"\p{L}\p{N}_").replace(_BLANKS, r"\p{Z}")
+        return said | {"pattern": said["pattern"].replace(_SIGNS, signs)}
+
+
 TagKey = Annotated[
     str,
-    Text(
+    _TagText(
         pattern=rf"(?!{_KEPT}:){_SIGNS}+",
         words="letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:",
         example="team",
@@ -28,7 +51,7 @@ TagKey = Annotated[
 ]
 TagValue = Annotated[
     str,
-    Text(
+    _TagText(
         pattern=rf"{_SIGNS}*",
         words="letters, digits, spaces and _ . : / = + - @",
         example="research",
