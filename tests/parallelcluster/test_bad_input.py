@@ -396,6 +396,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",
     ),
+    "a bucket for a script": (
+        given(head_node=head(on_configured=[CustomAction(script="s3://bucket/")])),
+        "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/'; name the file in it",
+    ),
+    "a reference for a script": (
+        given(head_node=head(on_configured=[CustomAction(script="s3://bucket/{{resolve:ssm:/x}}")])),
+        "'head_node.on_configured[0].script' must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got 's3://bucket/{{resolve:ssm:/x}}'",
+    ),
     "a remote desktop on NFS's port": (
         given(head_node=head(dcv=Dcv(allowed_from="203.0.113.0/24", port=2049))),
         "'head_node.dcv.port' must be another port than that of the head node's NFS server, got 2049",

@@ -187,12 +187,12 @@ def test_the_hash_is_of_names_and_contents_alone(folder: Path, tmp_path: Path) -
         (
             "setup.sh",
             ("a\tb",),
-            r"'args[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got 'a\tb'",
+            r"'args[0]' must be one line without '${AWS::' and '{{resolve:', which are references of CloudFormation, as --verbose, got 'a\tb'",
         ),
         (
             "setup.sh",
             ("a\nb",),
-            r"'args[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got 'a\nb'",
+            r"'args[0]' must be one line without '${AWS::' and '{{resolve:', which are references of CloudFormation, as --verbose, got 'a\nb'",
         ),
     ],
 )
@@ -202,6 +202,15 @@ def test_fails_with_an_action_that_cannot_run(
     with pytest.raises(ConfigurationError) as error:
         scripts.action(entry, *args)
     assert error.value.problems == (problem,)
+
+
+def test_addresses_and_arguments_reach_nodes_as_they_are(build: Build, folder: Path) -> None:
+    own = CustomAction(script="s3://bucket/boot strap/größe 'x'.sh", args=["--format=${NAME}", '"$(x)"'])
+    cluster = build(head_node=head(on_configured=[own]))
+    config = Stack.of(cluster).resolve(dict(cluster.config))
+    assert config["HeadNode"]["CustomActions"]["OnNodeConfigured"] == {"Script": own.script, "Args": own.args}
+    *_, compute = actions(cluster_of(folder, "${NAME}"))
+    assert compute["OnNodeConfigured"]["Args"][-1] == "${NAME}"
 
 
 def test_fails_with_a_folder_that_is_none(stack: Stack) -> None:

@@ -106,6 +106,14 @@ LINE: Final = Text(
     shortest=0,
 )
 """Free text that reaches a template."""
+ARGUMENT: Final = replace(
+    LINE,
+    pattern=LINE.pattern.replace(_NO_REFERENCE, r"(?!.*(\{\{resolve:|\$\{AWS::))"),
+    words="one line without '${AWS::' and '{{resolve:', which are references of CloudFormation",
+    example="--verbose",
+)
+"""The same where no shell reads it, and a script may read ``${``: it is run with its arguments as a list
+(aws-parallelcluster-cookbook, ``custom_action_executor.py``, read 2026-11)."""
 _UNSEEN: Final = r"\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 EXACT: Final = replace(
     LINE,

@@ -12,6 +12,7 @@ from cdk_trainyard.network.rules import is_local
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -35,9 +36,9 @@ FETCHED: Final = Url(
     query=True,
 )
 """What a node fetches over HTTPS."""
-_OBJECT: Final = re.compile(
-    r"(?!.*(\{\{resolve:|\$\{))s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9!_.*'()/~:?#@$&+,;=%-]+"
-)
+_OBJECT: Final = re.compile(rf"s3://[a-z0-9][a-z0-9.-]{{1,61}}[a-z0-9]/(?!\s){LINE.pattern}(?<!\s)")
+"""Amazon S3 user guide, "Naming Amazon S3 objects": a key may have any sign of UTF-8; and no shell reads it
+(aws-parallelcluster-cookbook, ``custom_action_executor.py``, read 2026-11)."""
 _PRESIGNED: Final = re.compile(r"https://[^?]*\?(.*&)?X-Amz-(Signature|Credential)=")
 """Amazon S3 API reference, "Authenticating Requests: Using Query Parameters": ``X-Amz-Expires`` is 604800 at most."""
 _ONCE: Final = (("head_node", "on_start"), ("head_node", "on_configured"))

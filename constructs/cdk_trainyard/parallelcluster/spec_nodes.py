@@ -10,7 +10,7 @@ from cdk_trainyard.instances import kind
 from cdk_trainyard.options.fields import Repeats, Said, Unit
 from cdk_trainyard.options.kinds import Choice, Cidr, Environment, Number, Open, Text, resource_id
 from cdk_trainyard.options.node_paths import NodePath
-from cdk_trainyard.options.texts import LINE
+from cdk_trainyard.options.texts import ARGUMENT
 from cdk_trainyard.problems import Flaw
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class CustomAction:
 
     script: Annotated[str, Open(rule="action_problems", examples=("neuron.sh", "s3://bucket/key"))]
     """An address that begins with s3:// or https://, or a file of the folder of scripts."""
-    args: Annotated[Sequence[Annotated[str, LINE]], Repeats()] = ()
-    """Its arguments. Default - none."""
+    args: Annotated[Sequence[Annotated[str, ARGUMENT]], Repeats()] = ()
+    """Its arguments, which reach it as they are, without a shell. Default - none."""
     scripts: Annotated["NodeScripts | None", Said(None)] = None
     """The uploaded folder that has the file. Default - none; the script is an address."""
 
