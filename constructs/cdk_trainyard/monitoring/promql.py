@@ -27,6 +27,9 @@ _LABEL = re.compile(r"\w+\s*(?:=~?|!=|!~)\s*$")
 """A label with its operator, after which its value stands (Prometheus, "Querying basics": label matchers)."""
 _NAMED = re.compile(r"""\bcluster\s*=~?\s*["'`]([^"'`]*)""")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
+_EXPRESSION = re.compile(r"^.*?could not parse expression: ")
+_SUMMARY = re.compile(r"^.*?annotation \"summary\": (?:template: __alert_\w+:\d+(?::\d+)?: )?")
+"""What promtool says before what is wrong with an expression or a summary."""
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""
 
@@ -36,31 +39,40 @@ def can_parse() -> bool:
     return shutil.which(_PROGRAM) is not None
 
 
-def unreadable(rules: Mapping[str, JsonValue]) -> Mapping[str, str]:
-    """Return what is wrong with each rule: what promtool says, or what can be seen where there is no promtool.
+def unreadable(rules: Mapping[str, JsonValue]) -> Mapping[str, Mapping[str, str]]:
+    """Return what is wrong with each rule's ``expr`` and ``summary``: what promtool says, or what is seen without it.
 
     Args:
         rules: Alerting rules, by name.
     """
     program = shutil.which(_PROGRAM)
     if program is None or not rules:
-        return {name: why for name, rule in rules.items() if (why := unbalanced(_expr(rule))) is not None}
+        return {name: {"expr": why} for name, rule in rules.items() if (why := unbalanced(_expr(rule)))}
     with tempfile.TemporaryDirectory() as folder:
         for name, rule in rules.items():
             file: JsonValue = {"groups": [{"name": "own", "rules": [rule]}]}
             Path(folder, name).write_text(json.dumps(file), encoding="utf-8")  # JSON is YAML
-        return {name: why for name in rules if (why := _why(program, folder, name)) is not None}
+        return {name: said for name in rules if (said := _why(program, folder, name))}
 
 
-def _why(program: str, folder: str, name: str) -> str | None:
-    done = subprocess.run(  # noqa: S603  a program of the user's own path
-        [program, "check", "rules", name], cwd=folder, capture_output=True, text=True, check=False
-    )
+def _why(program: str, folder: str, name: str) -> Mapping[str, str]:
+    done = _run([program, "check", "rules", name], folder)
     if done.returncode == 0:
-        return None
-    last = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()][-1]
-    said = last.partition("could not parse expression: ")[2] or last.removeprefix(f"{name}: ")
-    return f"promtool says {said}"
+        return {}
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    said = [line.removeprefix(f"{name}: ") for line in lines if line.startswith(f"{name}: ")] or lines[-1:]
+    version = re.search(r"version (\S+)", _run([program, "--version"], folder).stdout)
+    who = f"promtool {version[1]}" if version else "promtool"
+    return {
+        "summary" if _SUMMARY.search(text) else "expr": f"{who} says {_EXPRESSION.sub('', _SUMMARY.sub('', text))}"
+        for text in said
+    }
+
+
+def _run(words: Sequence[str], folder: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  a program of the user's own path
+        words, cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def _expr(rule: JsonValue) -> str:

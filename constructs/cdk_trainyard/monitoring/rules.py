@@ -17,7 +17,7 @@ from cdk_trainyard.monitoring.spec import (
     GrafanaWorkspaceSpec,
     OwnAlarm,
 )
-from cdk_trainyard.monitoring.templates import template_fault
+from cdk_trainyard.monitoring.templates import is_open, lacks_newer, template_fault
 from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -110,7 +110,7 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem(at, f"must be said once, got {shown(alarm.name)} again", of_key=True)
         elif empty := next((name for name in ("expr", "summary") if not getattr(alarm, name).strip()), None):
             yield Problem((*at, empty), f"must say something, got {shown(getattr(alarm, empty))}")
-        elif alarm.summary.count("{{") != alarm.summary.count("}}"):
+        elif is_open(alarm.summary):
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
         elif _LITERAL.fullmatch(alarm.expr.strip()):
             yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
@@ -129,12 +129,14 @@ def _reading_problems(readable: Mapping[str, OwnAlarm]) -> Iterator[Problem]:
     """Ask promtool, where there is one; elsewhere, and of the place, what can be seen without it."""
     unread, asked = unreadable({name: own_rule(alarm, "c") for name, alarm in readable.items()}), can_parse()
     for name, alarm in readable.items():
-        fault = template_fault(alarm.summary) if name in unread or not asked else None
-        if fault is not None:
-            text = f"must be a template of Prometheus, got {shown(alarm.summary)}: {fault}"
+        said = unread.get(name, {})
+        told = said.get("summary", "")
+        fault = template_fault(alarm.summary) if told or not asked else None
+        if fault or (told and not lacks_newer(told)):
+            text = f"must be a template of Prometheus, got {shown(alarm.summary)}: {fault or told}"
             yield Problem((name, "summary"), text)
-        if name in unread and not (fault and asked):
-            yield Problem((name, "expr"), f"must be PromQL, got {shown(alarm.expr)}: {unread[name]}")
+        if "expr" in said:
+            yield Problem((name, "expr"), f"must be PromQL, got {shown(alarm.expr)}: {said['expr']}")
 
 
 def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator[Problem]:

@@ -8,10 +8,30 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 
 _STRING: Final = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`"
-_ACTION: Final = re.compile(rf"\{{\{{((?:{_STRING}|(?!\}}\}})[^\"'`])*)\}}\}}")
+_COMMENT: Final = r"(?:-\s)?/\*(?s:.*?)\*/(?:\s-)?"
+_ACTION: Final = re.compile(rf"\{{\{{({_COMMENT}|(?:{_STRING}|(?!\}}\}})[^\"'`])*)\}}\}}")
 _WORD: Final = re.compile(r"(?<![\w.$])[A-Za-z_]\w*")
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_]\w*)")
 _OPENING: Final = {"if", "range", "with", "define", "block"}
+
+
+def is_open(text: str) -> bool:
+    """Return whether a template begins something that it does not close.
+
+    Args:
+        text: The template.
+    """
+    return "{{" in _ACTION.sub("", text)
+
+
+def lacks_newer(said: str) -> bool:
+    """Return whether a promtool found no fault but a function of templates that later ones have.
+
+    Args:
+        said: What it says.
+    """
+    found = re.search(r'function "(\w+)" not defined$', said)
+    return found is not None and found[1] in load("monitoring", "template_functions")["newer"]
 
 
 def template_fault(text: str) -> str | None:
