@@ -332,6 +332,10 @@ def test_fails_with_deep_health_checks_of_a_controller(build: Build) -> None:
     ("mounts", "problem"),
     [
         (["/fsx/"], f"[0].at' {ABSOLUTE}, got '/fsx/'"),
+        (["/usr/local"], "[0].at' must not be in a directory of the system, got '/usr/local'"),
+        (["/usr/local/bin"], "[0].at' must not be in a directory of the system, got '/usr/local/bin'"),
+        (["/usr/local/cuda-12.8"], "[0].at' must not be in a directory of the system, got '/usr/local/cuda-12.8'"),
+        (["/usr/local/lib/x"], "[0].at' must not be in a directory of the system, got '/usr/local/lib/x'"),
         (["/var/x"], "[0].at' must not be in a directory of the system, got '/var/x'"),
         (["/home/ubuntu/.ssh"], "[0].at' must not be in a directory of the system, got '/home/ubuntu/.ssh'"),
         (["/etc/home"], "[0].at' must not be in a directory of the system, got '/etc/home'"),

@@ -32,6 +32,8 @@ QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", an
         (Choice(values=("a",), open=True), "b"),
         (Text(pattern="a+", words="as", example="a", longest=3), "aaa"),
         (NodePath(), f"/{'a' * 255}/{'b' * 255}"),
+        (NodePath(), "/usr/local/apps"),
+        (NodePath(), "/usr/local/library/v2"),
         (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
         (Cidr(), "10.0.0.0/8"),
         (Cidr(masks=(16, 28)), "10.0.0.0/16"),

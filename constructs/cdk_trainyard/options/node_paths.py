@@ -29,7 +29,7 @@ class NodePath:
             return Flaw("must be written without '.' and '..' as parts", got=shown(value))
         if "/." in value and not self.hidden:
             return Flaw("must have no part that begins with '.'", got=shown(value))
-        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
+        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES) and not _OF_THE_SITE.match(value)
         taken = in_tree or value == "/opt" or ".ssh" in value.split("/")  # the last is where sshd_config(5) has keys
         return Flaw("must not be in a directory of the system", got=shown(value)) if taken else None
 
@@ -52,3 +52,8 @@ _TAKEN_TREES: Final = (
 )
 """Filesystem Hierarchy Standard 3.0; where images have agents, as that of SSM in /snap, EFA, Slurm, local disks and
 PyTorch ("Deep Learning AMI release notes"); HyperPod's configuration."""
+_OF_THE_SITE: Final = re.compile(
+    r"/usr/local/(?!(aws-cli|bin|cuda[^/]*|etc|games|include|lib(32|64|exec|x32)?|man|sbin|share|src)(/|$))"
+)
+"""Filesystem Hierarchy Standard 3.0, section 4.9: software "shareable amongst a group of hosts, but not found in /usr",
+beside the directories that are there; of images, CUDA and the AWS CLI."""
