@@ -657,6 +657,20 @@ def test_what_nodes_may_attach_and_fetch_is_no_news(
     assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("policy-of-aws|without-right"))
 
 
+def test_what_is_the_same_of_many_is_said_once_with_their_names(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    said = {"grace_period": Duration.minutes(60), "on_start": [CustomAction(script="s3://own/setup.sh")]}
+    build(login_pools=[LoginPool(name=name, instance_type="c5.large", ssh_from="0.0.0.0/0", **said) for name in "ab"])
+    for slug, text in {
+        "long-grace": "login nodes of 'a', 'b' stay",
+        "open-ssh": "SSH on login pool 'a', login pool 'b' is open",
+        "script-without-right": "login pool 'a', login pool 'b' fetch s3://own/setup.sh",
+    }.items():
+        (found,) = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
+        assert text in str(found.entry.data)
+
+
 def test_hundreds_of_them_are_a_warning_in_any_case(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
     build(
         queues=[queue(cpu(min_count=101, max_count=200))],

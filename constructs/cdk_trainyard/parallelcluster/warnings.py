@@ -210,9 +210,8 @@ def open_ssh(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """SSH for everybody."""
     nodes = [("the head node", spec.head_node.ssh_from)]
     nodes += [(f"login pool {pool.name!r}", pool.ssh_from) for pool in spec.login_pools]
-    for where, addresses in nodes:
-        if addresses == "0.0.0.0/0":
-            yield f"SSH on {where} is open to the world; give 'ssh_from' the addresses of its users"
+    if found := [where for where, addresses in nodes if addresses == "0.0.0.0/0"]:
+        yield f"SSH on {', '.join(found)} is open to the world; give 'ssh_from' the addresses of its users"
 
 
 def no_route_to_internet(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
@@ -237,16 +236,19 @@ def long_grace(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     seconds at most, read 2026-11-28); aws/aws-parallelcluster#5656 (2023-08-18, an hour of grace: the deletion timed
     out), #6786 (2025-04-10, it took an hour); ``login_nodes_stack.py`` (the grace is how long a hook holds each node).
     """
+    found: dict[float, list[str]] = {}
     for pool in spec.login_pools:
         grace = pool.grace_period
         if grace is None or unresolved(grace, pool.count) or pool.count == 0:
             continue
         if grace.to_minutes() > _LONG_GRACE_MINUTES:
-            yield (
-                f"login nodes of {pool.name!r} stay {grace.to_minutes():g} minutes after they are given up: whatever "
-                "takes one away waits so long, as the deletion of the cluster does, for which CloudFormation waits an "
-                f"hour; where it fails, run it again; {_LONG_GRACE_MINUTES} minutes leave time for the rest"
-            )
+            found.setdefault(grace.to_minutes(), []).append(repr(pool.name))
+    for minutes, pools in found.items():
+        yield (
+            f"login nodes of {', '.join(pools)} stay {minutes:g} minutes after they are given up: whatever takes one "
+            "away waits so long, as the deletion of the cluster does, for which CloudFormation waits an hour; where it "
+            f"fails, run it again; {_LONG_GRACE_MINUTES} minutes leave time for the rest"
+        )
 
 
 def alarms_without_agent(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
@@ -290,17 +292,20 @@ def policy_of_aws(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> W
 
 def script_without_right(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
     """A script that a role of nodes may not read: ParallelCluster's own S3Access, or a policy, lets it."""
+    found: dict[str, list[str]] = {}
     for where, nodes in _nodes(spec):
         raw = {} if unresolved(nodes.raw_overrides) else nodes.raw_overrides or {}
         if nodes.policies or raw.get("Iam"):
             continue
         for script in dict.fromkeys(action.script for action in _actions(nodes) if action.scripts is None):
-            bucket = str(script).removeprefix("s3://").partition("/")[0]
-            if not unresolved(script) and script.startswith("s3://") and not bucket.endswith("-aws-parallelcluster"):
-                yield (
-                    f"{where} fetches {script}, and nothing is said that lets it: give it a policy, or S3Access of Iam "
-                    f"in its raw keys with BucketName {bucket}, unless the bucket's own policy does"
-                )
+            if not unresolved(script) and re.match(r"s3://(?![^/]*-aws-parallelcluster/)", script):
+                found.setdefault(script, []).append(where)
+    for script, wheres in found.items():
+        yield (
+            f"{', '.join(wheres)} {'fetch' if wheres[1:] else 'fetches'} {script}, and nothing is said that lets it: "
+            f"give it a policy, or S3Access of Iam in its raw keys with BucketName {script.split('/')[2]}, unless the "
+            "bucket's own policy does"
+        )
 
 
 def _nodes(spec: ParallelClusterSpec) -> Iterator[tuple[str, Any]]:
