@@ -769,6 +769,16 @@ AT_LOAD = [
         "6:3: 'storage.lustre' must be in the zone of the nodes, us-east-1a, got one with EFA in us-east-1b; EFA does not cross zones",
     ),
     row(
+        "Lustre with an id of former years",
+        [
+            (
+                "capacity_gib: 1200",
+                "file_system_id: fs-12345678\n    mount_name: fsx\n    dns_name: fs-12345678.fsx.us-east-1.amazonaws.com\n    security_group_id: sg-12345678",
+            )
+        ],
+        "7:21: 'storage.lustre.file_system_id' must have 17 digits: ParallelCluster takes no file system whose id is shorter, got 'fs-12345678'",
+    ),
+    row(
         "alerts where no alarms are offered that tell",
         [
             ("region: us-east-1", "region: cn-north-1\nalerts: {emails: [ops@example.com]}"),

@@ -179,12 +179,19 @@ def file_system_problems(spec: ParallelClusterSpec, context: ParallelClusterFact
 def zone_problems(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """A file system is one that ParallelCluster mounts, and stands in the nodes' zone when it is reached over EFA."""
     zone = context.place.zone
+    form = fact("schema")["SharedStorage"]["keys"]["FsxLustreSettings"]["keys"]["FileSystemId"]["pattern"]
     for index, mount in known(context.mounts):
         if mount.file_system_id is None:
             yield Problem(
                 ("mounts", index),
                 "must be a file system of FSx for Lustre: ParallelCluster mounts OpenZFS by the id of a volume; give "
                 "'openzfs' of its 'shared_storage' the 'volume_id'",
+            )
+        elif not unresolved(mount.file_system_id) and not re.match(form, mount.file_system_id):
+            yield Problem(
+                ("mounts", index, "file_system_id"),
+                "must have 17 digits: ParallelCluster takes no file system whose id is shorter, got "
+                f"{shown(mount.file_system_id)}",
             )
         if mount.efa_enabled is True and differ(mount.zone, zone):
             yield Problem(
