@@ -183,6 +183,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"KillWait": 60, "GresTypes": "gpu"}]}, "GresTypes' is ParallelCluster's own to set"),
         ({"custom": [{"PartitionName": "own", "MaxTme": 1}]}, "is no parameter of a partition in slurm.conf"),
         ({"queue": {"MaxTime": "1 day"}}, "days-hours or UNLIMITED, as 1-12, got '1 day'"),
+        ({"queue": {"JobDefaults": "DefCpuPerGPU=4"}}, "; write DefCpuPerGPU and DefMemPerGPU as parameters of"),
         ({"queue": {"MaxTme": 1}}, "'queues[0].slurm.MaxTme' is no parameter of a partition"),
         ({"queue": {"MaxTime": 1, "maxtime": 2}}, "'queues[0].slurm.maxtime' must be given once"),
         ({"compute": {"MaxTime": 1}}, "'queues[0].compute[0].slurm.MaxTime' is no parameter of a node"),

@@ -53,6 +53,8 @@ _GONE: Final = {
     "sallocdefaultcommand": "leave it out",
 }
 """Parameters that Slurm still knows, and ends at or ignores: they are removed (``read_config.c``, 23.11 to 26.05)."""
+_SHOWN: Final = {"jobdefaults": "; write DefCpuPerGPU and DefMemPerGPU as parameters of their own"}
+"""What ``scontrol show partition`` has together, and slurm.conf apart (slurm.conf(5), read 2026-11)."""
 _OTHER_NAMES: Final = {
     "cluster": ("backupaddr", "backupcontroller", "controladdr", "controlmachine"),
     "queue": ("shared",),
@@ -139,7 +141,8 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
             yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
             continue
         if name.lower() not in kinds:
-            hint = did_you_mean(name, [known for known in slurm_facts()[table] if not known.endswith("Pass")])
+            known = [known for known in slurm_facts()[table] if not known.endswith("Pass")]
+            hint = _SHOWN.get(name.lower()) or did_you_mean(name, known)
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         if table == "cluster" and (remedy := _GONE.get(name.lower())):
