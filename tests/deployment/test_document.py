@@ -114,7 +114,8 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "says"),
     [
-        ("a: 1\n\tb: 2\n", "2:1", "a tab stands where YAML wants spaces; indent with spaces"),
+        ("a: 1\n\tb: 2\n", "2:1", "a tab stands where the file's reader wants spaces; indent with spaces"),
+        ('{\n\t"a": 1\n}', "2:1", "a tab stands where the file's reader wants spaces; indent with spaces"),
         ("a: 1\nb:\t2\n", "2:3", "a tab stands where the file's reader wants a space; write a space"),
         (f"a:\n  {'k' * 1100}: 1\n", "2:3", "a key of YAML has at most 1024 characters; shorten it"),
         (f"a: 1\n{'b' * 1100}\nc: 2\n", "2:1", NO_COLON),

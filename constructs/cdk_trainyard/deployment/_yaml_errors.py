@@ -15,7 +15,7 @@ from cdk_trainyard.problems import legible
 NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
 _OPEN_QUOTE: Final = "a quote that was opened is not closed"
 _SENTENCES: Final = (
-    (r"character '\\t' that cannot start", "a tab stands where YAML wants spaces; indent with spaces"),
+    (r"character '\\t' that cannot start", "a tab stands where the file's reader wants spaces; indent with spaces"),
     (r"character '%' that cannot start", "a plain value cannot begin with '%'; put it in quotes"),
     (r"character '[@`]' that cannot start", "a plain value cannot begin with '@' or '`'; put it in quotes"),
     (
