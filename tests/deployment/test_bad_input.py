@@ -1256,7 +1256,10 @@ def test_a_good_file_is_good(good: str, write: Callable[[str], Path]) -> None:
         ("", "the file is empty; a deployment has at least 'name', 'region' and 'network'"),
         ("- name: demo\n", "the file must be a mapping ('name: …', 'region: …'), got a list"),
         ("name demo\n", "the file must be a mapping ('name: …', 'region: …'), got the text 'name demo'"),
-        ("name: demo\n\tregion: us-east-1\n", "2:1: a tab stands where the file's reader wants spaces; indent with spaces"),
+        (
+            "name: demo\n\tregion: us-east-1\n",
+            "2:1: a tab stands where the file's reader wants spaces; indent with spaces",
+        ),
     ],
 )
 def test_fails_for_what_is_no_deployment_file(text: str, says: str, write: Callable[[str], Path]) -> None:

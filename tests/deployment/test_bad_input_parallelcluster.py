@@ -769,6 +769,11 @@ AT_LOAD = [
         "6:3: 'storage.lustre' must be in the zone of the nodes, us-east-1a, got one with EFA in us-east-1b; EFA does not cross zones",
     ),
     row(
+        "a Region without its number, near to one that ParallelCluster does not support",
+        [("region: us-east-1", "region: eu-central"), ("zone: us-east-1a", "zone: euc1-az1")],
+        "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'eu-central'; did you mean 'eu-central-1' or 'il-central-1' or 'ca-central-1'?",
+    ),
+    row(
         "Lustre with an id of former years",
         [
             (

@@ -8,7 +8,7 @@ from typing import Any, Self
 from cdk_trainyard.deployment._document import read_document, write_document
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment.arranging import arranged
-from cdk_trainyard.deployment.orchestrators import recognized
+from cdk_trainyard.deployment.orchestrators import recognized, regions_of
 from cdk_trainyard.deployment.placing import problems_at_their_places
 from cdk_trainyard.deployment.rules import problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -74,4 +74,5 @@ def _environment(data: Mapping[str, Any]) -> Environment:
         region=region if known else None,
         account=account if isinstance(account, str) and ACCOUNT.problem(account, NOWHERE) is None else None,
         regions=frozenset(regions()),
+        offered=frozenset() if known else regions_of(data.get("orchestrator")),
     )

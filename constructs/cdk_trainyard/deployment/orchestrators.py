@@ -71,6 +71,7 @@ class Orchestrator:
         added_tags: How many tags its nodes get beside those of the file.
         has_slurm: Whether jobs are submitted to Slurm.
         begins: The shipped deployment that ``trainyard init`` begins with, or the path of a file. Default - none.
+        regions: Returns the Regions that it is offered in, of which one is proposed for a misspelt one. Default - any.
     """
 
     section: str
@@ -91,6 +92,7 @@ class Orchestrator:
     added_tags: int = 0
     has_slurm: bool = False
     begins: str | None = None
+    regions: str | None = None
 
     @property
     def spec(self) -> type:
@@ -144,6 +146,7 @@ OWN: Final[Mapping[str, Orchestrator]] = {
         "HyperPodSection",
         "HyperPod",
         holds="HyperPod training cluster",
+        regions="cdk_trainyard.hyperpod.rules_region:regions_with_clusters",
         resource="AWS::SageMaker::Cluster",
         services=("sagemaker",),
         namesakes=Namesakes(
@@ -163,6 +166,7 @@ OWN: Final[Mapping[str, Orchestrator]] = {
         "ParallelCluster",
         holds="ParallelCluster training cluster",
         service_addresses="cdk_trainyard.deployment.parallelcluster.rules:service_addresses",
+        regions="cdk_trainyard.parallelcluster.rules_cluster:supported_regions",
         resource="Custom::PclusterCluster",
         services=("ec2",),
         namesakes=Namesakes(
@@ -209,6 +213,12 @@ def recognized(name: object) -> str | None:
         return None
     found = [name] if find(name) is not None else nearest(bare(name), orchestrators())
     return found[0] if len(found) == 1 else None
+
+
+def regions_of(name: object) -> frozenset[str]:
+    """Return the Regions that an orchestrator is offered in, be its name misspelt; none where that is not known."""
+    row = find(recognized(name))
+    return frozenset(resolve_name(row.regions)()) if row and row.regions else frozenset()
 
 
 def spec_of(name: object) -> type | None:

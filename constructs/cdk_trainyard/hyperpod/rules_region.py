@@ -15,6 +15,12 @@ from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
 
 
+def regions_with_clusters() -> list[str]:
+    """Return the Regions where CloudFormation makes clusters, as far as its provider schemas are known."""
+    found: list[str] = load("hyperpod", "regions")["with"]
+    return found
+
+
 def region_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that CloudFormation makes clusters in the Region, as far as its provider schemas are known."""
     known, region = load("hyperpod", "regions"), cluster.facts.environment.region

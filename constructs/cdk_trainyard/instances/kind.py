@@ -70,8 +70,8 @@ _ISOLATED = ("us-iso", "eu-iso", "eusc-")
 class RegionName:
     """The kind of a text that names a Region, as far as public lists say."""
 
-    def problem(self, value: Any, _environment: object) -> Flaw | None:
-        """Look it up."""
+    def problem(self, value: Any, environment: object) -> Flaw | None:
+        """Look it up; what is near to it is looked for among Regions that have what is deployed first."""
         known = regions()
         if value in known or value.startswith(_ISOLATED):
             return None
@@ -79,7 +79,8 @@ class RegionName:
             hint = f"; write {place}"
         else:
             is_others = _OF_OTHERS.fullmatch(value) and value not in map(_closed, known)
-            hint = "" if is_others else did_you_mean(value, known)
+            offered = {*known} & getattr(environment, "offered", frozenset())
+            hint = "" if is_others else did_you_mean(value, offered) or did_you_mean(value, known)
         return Flaw(f"must be a Region (as of {catalogue_date()}), as us-east-1", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:

@@ -24,11 +24,13 @@ class Environment:
         region: The Region. None: not known.
         account: The account number. None: not known.
         regions: The Regions that there are, as far as somebody knows them; ARNs of another one lead nowhere.
+        offered: Those of them that have what is deployed, which are proposed before others. Empty: that is not known.
     """
 
     region: str | None = None
     account: str | None = None
     regions: frozenset[str] = frozenset()
+    offered: frozenset[str] = frozenset()
 
     @property
     def partition(self) -> str | None:

@@ -75,6 +75,12 @@ def version_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -
     yield from provider_version_problems(version)
 
 
+def supported_regions() -> list[str]:
+    """Return the Regions in which ParallelCluster has images and a provider."""
+    found: list[str] = fact("regions")
+    return found
+
+
 def region_problems(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """ParallelCluster has images and a provider in the Region."""
     region = context.region
