@@ -114,17 +114,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Time no example; try fewer of them where nothing slow is asked for, and in memory: `make test` tries them all.
+    """Time no example; try fewer of them where nothing slow is asked for: `make test` tries them all.
 
     They are the same in every run: a run that fails is one that fails again, and CI judges the change and no luck.
     `--hypothesis-seed=$RANDOM` tries others.
     """
-    quick = "not slow" in config.option.markexpr
-    if quick:
+    asked = config.option.markexpr
+    if "not programs" in asked:  # programs are linked into folders, which no link does from another file system
         _in_memory()
     settings.register_profile(
         "untimed",
-        max_examples=settings.default.max_examples // (5 if quick else 1),
+        max_examples=settings.default.max_examples // (5 if "not slow" in asked else 1),
         deadline=None,
         derandomize=config.getoption("hypothesis_seed", None) is None,
         suppress_health_check=[HealthCheck.too_slow],
