@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from enum import Enum
 from importlib import import_module
+from inspect import get_annotations
 
 import pytest
 
@@ -14,10 +15,11 @@ from tools.keywords import PACKAGE
 
 
 def specifications() -> Iterator[type]:
-    for path in sorted(PACKAGE.rglob("spec*.py")):
+    for path in sorted({*PACKAGE.rglob("spec*.py"), *(PACKAGE / "deployment").rglob("*.py")}):
         module = import_module(".".join(("cdk_trainyard", *path.relative_to(PACKAGE).with_suffix("").parts)))
         for value in vars(module).values():
-            if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__:
+            own = isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
+            if own and (path.stem.startswith("spec") or value.__name__.endswith("Section")):
                 yield value
 
 
@@ -48,3 +50,14 @@ def test_a_docstring_says_the_default(spec: type) -> None:
         if not right:
             wrong[name] = doc
     assert wrong == {}
+
+
+def test_a_number_with_a_default_is_declared_once() -> None:
+    declared: dict[tuple[str, ...], list[str]] = {}
+    for spec in specifications():
+        options, docs = fields_of(spec), docs_of(spec)
+        for name in get_annotations(spec).keys() & docs.keys():
+            if type(options[name].default) is int:
+                said = (name, repr(options[name]), docs[name])
+                declared.setdefault(said, []).append(spec.__qualname__)
+    assert {key[0]: names for key, names in declared.items() if len(names) > 1} == {}

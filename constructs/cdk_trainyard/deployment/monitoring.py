@@ -6,15 +6,16 @@ from itertools import chain
 from typing import Annotated, Any
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
+from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.promql import clusters_named, too_short
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
 from cdk_trainyard.monitoring.spec import (
-    UPDATE_MINUTES,
     AlarmOverride,
+    ClusterMonitoringSpec,
     GrafanaWorkspaceSpec,
     MetricsWorkspaceSpec,
     OwnAlarm,
+    OwnAlarmsSpec,
 )
 from cdk_trainyard.monitoring.warnings import of_slurm
 from cdk_trainyard.network.rules import no_prometheus
@@ -25,7 +26,7 @@ from cdk_trainyard.tokens import unresolved
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MonitoringSection(MetricsWorkspaceSpec):
+class MonitoringSection(OwnAlarmsSpec, ClusterMonitoringSpec, MetricsWorkspaceSpec):
     """Metrics in Amazon Managed Service for Prometheus, and alarms on them that tell whom ``alerts`` names."""
 
     workspace_arn: Annotated[
@@ -40,18 +41,8 @@ class MonitoringSection(MetricsWorkspaceSpec):
     ] = None
     """A workspace of yours instead; its own alert manager tells whom its owner says. Default - one is made, and kept
     when its stack goes."""
-    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
-    """How many seconds lie between two samples of a series. Default: 30."""
-    exporters: Exporters | None = None
-    """What nodes of a ParallelCluster or a fleet run; those of HyperPod are said in ``node_setup`` of the cluster.
-    Default - all but that of GPUs."""
     alarms: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
-    own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
-    """Alarms beside those of the table, by name. Default - none."""
-    update_minutes: Annotated[int, UPDATE_MINUTES] = 120
-    """How many minutes a ``scheduled_update`` of a group of HyperPod may take: what rings of nodes that are away is
-    quiet so long. Default: 120."""
     dashboards: bool = True
     """Whether CloudWatch has dashboards on metrics of the cluster, and of what serves, of which each costs by the
     month. Default: true."""

@@ -8,15 +8,22 @@ from pathlib import Path
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.bundle import content_of
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
-from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool, ToolFile
+from cdk_trainyard.lifecycle.spec import (
+    MYSQL_PORT,
+    SLURM_PORTS,
+    Exporters,
+    GroupRole,
+    LogRotation,
+    NodeSetup,
+    NodeTool,
+    ToolFile,
+)
 from cdk_trainyard.lifecycle.tools import pinned_architectures
 from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import dummy, unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
-_MARIADB_PORT = 3306
-"""MariaDB's default (``port``, server system variables)."""
 _USUAL = Exporters()
 _HOMES = "/home"
 _USERS_HOME = "/home/ubuntu"
@@ -182,9 +189,9 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
     yield from within(at, exporter_option_problems(asked))
     yield from within(at, slurm_port_problems(asked))
     for name, port in ports_of(asked) if setup.local_accounting is True else ():
-        if not unresolved(port) and port == _MARIADB_PORT:
+        if not unresolved(port) and port == MYSQL_PORT:
             why = f"which MariaDB of 'local_accounting' has on the controller, got {shown(port)}"
-            yield Problem((*at, name), f"must be another port than {_MARIADB_PORT}, {why}")
+            yield Problem((*at, name), f"must be another port than {MYSQL_PORT}, {why}")
 
 
 def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:

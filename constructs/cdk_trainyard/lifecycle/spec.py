@@ -26,6 +26,8 @@ AGENT_PORT = 8429
 SLURM_PORTS = range(6817, 6830)
 """Ports of Slurm's daemons: slurmctld's, slurmd's and slurmdbd's defaults (slurm.conf(5), slurmdbd.conf(5)), and
 slurmctld's of ParallelCluster, 6820 to 6829 (``SlurmctldPort`` of its ``slurm.conf``)."""
+MYSQL_PORT = 3306
+"""Port of MySQL and of MariaDB where none is said (``port``, server system variables of both)."""
 SLURM_SCHEMA = "slurm_acct_db"
 """Schema of Slurm's accounting where nobody names one (``StorageLoc`` of slurmdbd.conf)."""
 
@@ -93,21 +95,27 @@ class LogRotation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DatabaseAccounting:
+class DatabaseServer:
+    """A MySQL-compatible database that exists."""
+
+    endpoint: Annotated[str, DATABASE_HOST]
+    """Its host name, or its IPv4 address."""
+    port: Annotated[int, Number(minimum=1, maximum=65535)] = MYSQL_PORT
+    """Its port. Default: 3306."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatabaseAccounting(DatabaseServer):
     """Slurm's accounting in a MySQL-compatible database; the controller reads its password with the nodes' role.
 
     ``HyperPodCluster`` fills it in from its ``accounting``. With one of your own, let the nodes' role read the secret
     and the nodes reach the database.
     """
 
-    endpoint: Annotated[str, DATABASE_HOST]
-    """Its host name, or its IPv4 address."""
     secret_arn: Annotated[
         str, SecretArn(service="secretsmanager", resource=r"secret:[^\s:]+", form="secret:<name>", what="a secret")
     ]
     """ARN of the secret with ``username`` and ``password``."""
-    port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
-    """Its port. Default: 3306."""
     schema: Annotated[
         str, Text(pattern=r"[A-Za-z0-9_$]{1,64}", words="1 to 64 letters, digits, '_' and '$'", example=SLURM_SCHEMA)
     ] = SLURM_SCHEMA
@@ -183,8 +191,16 @@ class Exporters:
     Default - the machine image has it."""
 
 
+@dataclass(frozen=True, kw_only=True)  # without slots, so that a section can have two bases
+class Sampling:
+    """How often metrics are taken."""
+
+    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
+    """How many seconds lie between two samples of a series. Default: 30."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MetricsAgent:
+class MetricsAgent(Sampling):
     """The agent of a cluster's metrics, on its controller: vmagent, which writes to a workspace.
 
     ``HyperPodCluster`` fills it in from its ``metrics``.
@@ -196,8 +212,6 @@ class MetricsAgent:
     """The workspace's Region, for which requests are signed."""
     cluster: Annotated[str, Text(pattern=r"[A-Za-z0-9-]+", words="the name of a cluster", example="llama2")]
     """The label ``cluster`` of every sample."""
-    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
-    """How many seconds lie between two samples of a series. Default: 30."""
     port: _Port = AGENT_PORT
     """Its port on the controller, for itself. Default: 8429."""
     alone: bool = False

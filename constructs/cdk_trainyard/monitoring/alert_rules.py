@@ -39,12 +39,12 @@ class AlertRules(Construct):
             Default - nobody; what rings can be asked for: the series ``ALERTS``.
         cluster_name: The cluster, as the label ``cluster`` of its metrics says it.
         overrides: What is other than in the table of alarms. Default - nothing.
-        own_alarms: Alarms beside those of the table. Default - none.
         update_schedules: When nodes are updated, in UTC: what rings of nodes that are away is quiet then.
             Default - never.
+        sources: Whose metrics there are. Default - everybody's.
+        own_alarms: Alarms beside those of the table, by name. Default - none.
         update_minutes: How many minutes a scheduled update may take before what rings of nodes that are away rings.
             Default: 120.
-        sources: Whose metrics there are. Default - everybody's.
 
     Attributes:
         rules: The rules, as a rules file of Prometheus.
@@ -63,9 +63,7 @@ class AlertRules(Construct):
         topic: sns.ITopic | None = None,
         cluster_name: str,
         overrides: Sequence[AlarmOverride] = (),
-        own_alarms: Sequence[OwnAlarm] = (),
         update_schedules: Sequence[str] = (),
-        update_minutes: int = 120,
         sources: Sequence[MetricsSource] = (
             MetricsSource.CONTROLLER,
             MetricsSource.SLURM,
@@ -76,6 +74,8 @@ class AlertRules(Construct):
             MetricsSource.GPU,
             MetricsSource.ENGINE,
         ),
+        own_alarms: Sequence[OwnAlarm] = (),
+        update_minutes: int = 120,
     ) -> None:
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))

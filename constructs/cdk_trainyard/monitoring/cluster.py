@@ -3,27 +3,21 @@
 from dataclasses import dataclass
 
 from cdk_trainyard.lifecycle.spec import Exporters, MetricsAgent
+from cdk_trainyard.monitoring.spec import ClusterMonitoringSpec
 from cdk_trainyard.monitoring.workspace import MetricsWorkspaceBase
 from cdk_trainyard.options.judging import Judge
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterMonitoring:
+class ClusterMonitoring(ClusterMonitoringSpec):
     """Where the metrics of a cluster go: its keyword ``metrics``.
 
     Every node runs exporters; one agent on the controller, vmagent, scrapes them and writes to the
     workspace, with credentials of the controller's role and a queue on disk that outlives a restart.
-
-    Attributes:
-        workspace: The workspace.
-        scrape_seconds: How many seconds lie between two samples of a series. Default: 30.
-        exporters: What nodes of a ParallelCluster or a fleet run; HyperPod's are said in ``node_setup``, and a service
-            has its own. Default - all but that of GPUs, which needs an image that has dcgm-exporter, or ``gpu_image``.
     """
 
     workspace: MetricsWorkspaceBase
-    scrape_seconds: int = 30
-    exporters: Exporters | None = None
+    """The workspace."""
 
     def judged(self, judge: Judge) -> Exporters | None:
         """Return what nodes were said to run, whose form is judged.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
+from cdk_trainyard.lifecycle.spec import Exporters, Sampling
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import ByName, Said
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
@@ -12,9 +13,6 @@ from cdk_trainyard.options.texts import EXACT
 
 if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
-
-
-UPDATE_MINUTES: Final = Number(minimum=0, maximum=1440, unit="minutes")
 
 
 class AlarmSeverity(StrEnum):
@@ -88,6 +86,26 @@ class OwnAlarm:
     """What it says, in a line; a template of Prometheus."""
     severity: AlarmSeverity = AlarmSeverity.WARNING
     """How soon somebody is needed. Default: warning."""
+
+
+@dataclass(frozen=True, kw_only=True)  # without slots, so that a section can have several bases
+class ClusterMonitoringSpec(Sampling):
+    """What is taken of a cluster's nodes."""
+
+    exporters: Exporters | None = None
+    """What nodes of a ParallelCluster or a fleet run; those of HyperPod are said in ``node_setup`` of the cluster, and
+    a service has its own.
+    Default - all but that of GPUs, which needs an image that has dcgm-exporter, or ``gpu_image``."""
+
+
+@dataclass(frozen=True, kw_only=True)  # without slots, so that a section can have several bases
+class OwnAlarmsSpec:
+    """What is said of alarms to a deployment as to `AlertRules`."""
+
+    own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
+    """Alarms beside those of the table, by name. Default - none."""
+    update_minutes: Annotated[int, Number(minimum=0, maximum=1440, unit="minutes")] = 120
+    """How many minutes a scheduled update may take before what rings of nodes that are away rings. Default: 120."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,16 +192,12 @@ class ClusterDashboardsSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AlertRulesSpec(ClusterDashboardsSpec):
+class AlertRulesSpec(OwnAlarmsSpec, ClusterDashboardsSpec):
     """Alarms on the metrics of one cluster."""
 
     overrides: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms. Default - nothing."""
-    own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
-    """Alarms beside those of the table. Default - none."""
     update_schedules: Annotated[
         Sequence[Annotated[str, Open(rule="schedule_problems", examples=("cron(0 4 ? * SUN *)",))]], Said(None)
     ] = ()
     """When nodes are updated, in UTC: what rings of nodes that are away is quiet then. Default - never."""
-    update_minutes: Annotated[int, UPDATE_MINUTES] = 120
-    """How many minutes a scheduled update may take before what rings of nodes that are away rings. Default: 120."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from cdk_trainyard.lifecycle.spec import DatabaseServer
 from cdk_trainyard.options.fields import Said, Unit, Unless
-from cdk_trainyard.options.kinds import Choice, Number, Open, Text
+from cdk_trainyard.options.kinds import Choice, Open, Text
 from cdk_trainyard.options.stand_ins import Removal
 from cdk_trainyard.options.tags import Tags
-from cdk_trainyard.options.texts import DATABASE_HOST
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.spec_nodes import (
     HeadNode,
@@ -82,11 +82,9 @@ class NewAccounting(AccountingSpec):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SlurmAccounting:
+class SlurmAccounting(DatabaseServer):
     """A MySQL-compatible database that exists, for Slurm's accounting: jobs, users, shares."""
 
-    endpoint: Annotated[str, DATABASE_HOST]
-    """Its host name, or its IPv4 address."""
     user_name: Annotated[
         str, Text(pattern=r"[A-Za-z0-9_.-]+", words="the name of a MySQL user", example="slurm", longest=32)
     ]
@@ -96,8 +94,6 @@ class SlurmAccounting:
     and a file names it, one of the ``policies`` of ``head_node`` must let that decrypt with it."""
     security_group: "ec2.ISecurityGroup | None" = None
     """The database's security group; the head node is let in. Default - you let it in yourself."""
-    port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
-    """Its port. Default: 3306."""
     schema_name: _SchemaName | None = None
     """Schema: lower case letters, digits and ``_``. Default - made of the cluster's name."""
 

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.errors import ConfigurationError, raise_problems
+from cdk_trainyard.lifecycle.spec import MYSQL_PORT
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
@@ -29,7 +30,6 @@ from cdk_trainyard.tokens import unresolved
 if TYPE_CHECKING:  # a large module: only who makes a database waits for it
     from aws_cdk import aws_rds as rds
 
-MYSQL_PORT = 3306
 # What a choice of the user's makes true, and the rules of AwsSolutions and NIST that would say so.
 _ONE_ZONE = dict.fromkeys(
     ("AwsSolutions-RDS3", "NIST.800.53.R5-RDSMultiAZSupport", "CKV_AWS_157"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Final
 
+from cdk_trainyard.lifecycle.spec import MYSQL_PORT
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
 from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
 from cdk_trainyard.options.kinds import Arn, Number, Open, Text, resource_id
@@ -359,7 +360,7 @@ class AccountingSpec:
     """Storage to grow to, in GB. Default: 200."""
     multi_az: bool = True
     """Whether a standby runs in a second zone. Default: true."""
-    port: Annotated[int, Number(minimum=1150, maximum=65535)] = 3306
+    port: Annotated[int, Number(minimum=1150, maximum=65535)] = MYSQL_PORT
     """Port. Default: 3306."""
     require_tls: bool = False
     """Whether connections without TLS are refused. slurmdbd of ParallelCluster uses TLS where it is offered

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
+from cdk_trainyard.lifecycle.spec import DatabaseServer
 from cdk_trainyard.network.spec import SecurityGroupId
 from cdk_trainyard.options.fields import ByName, Unless
-from cdk_trainyard.options.kinds import Number, Open
-from cdk_trainyard.options.texts import DATABASE_HOST
+from cdk_trainyard.options.kinds import Open
 from cdk_trainyard.storage.spec import AccountingSpec, SchemaName
 
 if TYPE_CHECKING:
@@ -38,11 +38,9 @@ class GroupSection(InstanceGroup):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ExistingAccounting:
+class ExistingAccounting(DatabaseServer):
     """A MySQL-compatible database that exists already."""
 
-    endpoint: Annotated[str, DATABASE_HOST]
-    """Its host name, or its IPv4 address."""
     secret: "secretsmanager.ISecret"
     """Secret with username and password; where a KMS key of your own encrypts it, ``controller_role`` must be one that
     may decrypt with it."""
@@ -51,8 +49,6 @@ class ExistingAccounting:
     rules_exist: bool = False
     """Whether it lets the nodes' group in already, which may go to it: EC2 refuses a rule that exists. Otherwise both
     rules are added. Default: false."""
-    port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
-    """Its port. Default: 3306."""
     schema_name: SchemaName | None = None
     """Schema of the accounting. Default - named after the cluster."""
 

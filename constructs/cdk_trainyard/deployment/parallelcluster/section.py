@@ -24,7 +24,7 @@ class ParallelClusterSection(ParallelClusterSpec):
     scripts: ScriptsSection = ScriptsSection()
     """The scripts that nodes run by name. Default - those that come with cdk-trainyard."""
     grants: Annotated[NodeGrantsSpec, INLINE] = NodeGrantsSpec()  # noqa: RUF009  a frozen value
-    """What nodes may pull and write beside what they need."""
+    """What nodes may pull and write beside what they need. Default - nothing."""
 
     @property
     def new_accounting(self) -> AccountingSpec | None:
