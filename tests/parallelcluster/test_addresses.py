@@ -6,11 +6,12 @@ from ipaddress import IPv4Network
 import pytest
 
 from cdk_trainyard.options.stand_ins import Subnet
-from cdk_trainyard.parallelcluster.context import MountedFileSystem, ParallelClusterFacts, Place
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import address_problems
 from cdk_trainyard.parallelcluster.warnings import few_addresses
 from cdk_trainyard.problems import sentence
+from cdk_trainyard.storage.mount_facts import MountFacts
 from tools.contract.table.clusters import OTHER_ZONE, PLACE, PRIVATE, PUBLIC, Candidate, cluster, cpu, login, queue
 
 SMALL = replace(
@@ -21,7 +22,7 @@ SMALL = replace(
 ANYWHERE = [Subnet(PUBLIC), Subnet(OTHER_ZONE)]
 
 
-def said(candidate: Candidate, place: Place, *mounts: MountedFileSystem) -> list[str]:
+def said(candidate: Candidate, place: Place, *mounts: MountFacts) -> list[str]:
     """Return what is said of a cluster that stands in small subnets."""
     context = ParallelClusterFacts(place=place, mounts=mounts)
     return [sentence(problem) for problem in address_problems(resolve_cluster(candidate.said, context), context)]
@@ -29,7 +30,7 @@ def said(candidate: Candidate, place: Place, *mounts: MountedFileSystem) -> list
 
 def test_file_servers_count_in_the_subnet_that_they_stand_in() -> None:
     def beside(subnet: str | None) -> list[str]:
-        return said(cluster(), SMALL, MountedFileSystem(at="/", file_system_id="fs-1", subnet=subnet, file_servers=60))
+        return said(cluster(), SMALL, MountFacts(path="/", identity="fs-1", subnet=subnet, file_servers=60))
 
     (text,) = beside(PRIVATE)
     assert "Lustre file servers = 60" in text

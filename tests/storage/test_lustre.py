@@ -25,6 +25,7 @@ from cdk_trainyard.storage import (
     LustreLogLevel,
     LustreReadCache,
     MaintenanceTime,
+    Mount,
     RootSquash,
     Weekday,
 )
@@ -410,6 +411,7 @@ def test_imported(place: Place) -> None:
         ]
     }
     assert taken.connections.security_groups
+    assert Mount(file_system=taken).facts.identity == "fs-0123456789abcdef0"  # whatever constructs stand for it
     sns.Topic(place.stack, "Cluster").node.add_dependency(taken.ready)
     Template.from_stack(place.stack).resource_count_is("AWS::FSx::FileSystem", 0)
 

@@ -25,7 +25,7 @@ from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.custom_resource import custom_resource
-from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
+from cdk_trainyard.parallelcluster.facts_of import place_of
 from cdk_trainyard.parallelcluster.metrics import monitored, say_series
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
@@ -172,7 +172,7 @@ class ParallelCluster(ParallelClusterBase):
         said = judge.judged(given(ParallelClusterSpec, locals()))
         self._context = ParallelClusterFacts(
             place=place_of(network),
-            mounts=[mounted(mount) for mount in mounts],
+            mounts=[mount.facts for mount in mounts],
             region=judge.environment.region,
             default_name=self._unique_name(),
             stack_name=None if unresolved(name := Stack.of(self).stack_name) else name,
@@ -282,7 +282,7 @@ class ParallelCluster(ParallelClusterBase):
         Raises:
             ConfigurationError: The cluster cannot take it.
         """
-        mounts = [*self._context.mounts, mounted(Mount(file_system=file_system, at=at))]
+        mounts = [*self._context.mounts, Mount(file_system=file_system, at=at).facts]
         context = replace(self._context, mounts=mounts)
         raise_problems(self, self._problems(context))
         self._context = context

@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 
@@ -47,36 +48,6 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MountedFileSystem:
-    """A file system that every node mounts.
-
-    Attributes:
-        at: Where it is mounted.
-        file_system_id: Its id; None: it is not one of FSx for Lustre.
-        efa_enabled: Whether nodes reach it over EFA.
-        zone: Its zone. None: not known.
-        lustre_version: Its version of Lustre. None: not known.
-        repositories: Directories on nodes that show buckets, as far as they are known.
-        subnet: The id of the subnet that its servers stand in. None: not known.
-        file_servers: Addresses that it takes there, as far as it is known.
-    """
-
-    at: str
-    file_system_id: str | None
-    efa_enabled: bool = False
-    zone: str | None = None
-    lustre_version: str | None = None
-    repositories: Sequence[str] = ()
-    subnet: str | None = None
-    file_servers: int = 0
-
-    @property
-    def name(self) -> str:
-        """Its name in the cluster: where it is mounted, with hyphens."""
-        return volume_name(self.at)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ParallelClusterFacts:
     """What a cluster stands in.
 
@@ -94,7 +65,7 @@ class ParallelClusterFacts:
     """
 
     place: Place
-    mounts: Sequence[MountedFileSystem] = ()
+    mounts: Sequence[MountFacts] = ()
     region: str | None = None
     default_name: str = "cluster"
     stack_name: str | None = None

@@ -1,12 +1,11 @@
-"""Makes the facts for ParallelCluster's rules (`context`) from constructs of networks and mounts."""
+"""Makes the facts for ParallelCluster's rules (`context`) from constructs of networks."""
 
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
 from cdk_trainyard.network import Network, TrainingNetwork
 from cdk_trainyard.network.rules import parse_cidr
-from cdk_trainyard.parallelcluster.context import MountedFileSystem, Place
-from cdk_trainyard.storage import Lustre, Mount
+from cdk_trainyard.parallelcluster.context import Place
 from cdk_trainyard.surroundings import known
 
 
@@ -40,18 +39,3 @@ def _blocks_of(network: Network) -> Iterator[tuple[str, IPv4Network]]:
     for subnet in (*network.public_subnets, *network.service_subnets):
         if block := parse_cidr(known(lambda subnet=subnet: subnet.ipv4_cidr_block)):  # type: ignore[misc]
             yield subnet.subnet_id, block
-
-
-def mounted(mount: Mount) -> MountedFileSystem:
-    """Return a mount as facts."""
-    if not isinstance(system := mount.file_system, Lustre):
-        return MountedFileSystem(at=mount.path, file_system_id=None)
-    return MountedFileSystem(
-        at=mount.path,
-        file_system_id=system.file_system_id,
-        efa_enabled=system.efa_enabled,
-        zone=system.zone,
-        lustre_version=system.lustre_version,
-        subnet=None if system.subnet is None else system.subnet.subnet_id,
-        file_servers=system.file_servers or 0,
-    )

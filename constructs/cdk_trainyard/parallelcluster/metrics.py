@@ -71,7 +71,7 @@ class MonitoredNodes(Construct):
         Args:
             context: What the cluster stands in.
         """
-        lustre = any(mount.file_system_id is not None for mount in context.mounts)
+        lustre = any(mount.kind == "Lustre" for mount in context.mounts)
         return sources_of(self._exporters, all_types(self.spec), lustre=lustre)
 
     def series(self, context: ParallelClusterFacts) -> JsonObject:

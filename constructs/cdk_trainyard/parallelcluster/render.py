@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.merge import merged
-from cdk_trainyard.parallelcluster.render_storage import shared_storage
+from cdk_trainyard.parallelcluster.render_storage import mounted_lustre, shared_storage
 from cdk_trainyard.parallelcluster.resolve import (
     NOWHERE,
     known,
@@ -103,7 +103,7 @@ def typed_config(spec: ParallelClusterSpec, context: ParallelClusterFacts, wirin
                 ],
             },
             "SharedStorage": [
-                *(shared_storage(one) for one in context.mounts),
+                *(mounted_lustre(mount) for mount in context.mounts),
                 *(shared_storage(one, str(at[1])) for at, one in volumes(spec.shared_storage)),
             ],
             "Monitoring": _monitoring(spec),

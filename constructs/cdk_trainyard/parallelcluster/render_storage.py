@@ -2,18 +2,33 @@
 
 from typing import Any
 
-from cdk_trainyard.parallelcluster.context import MountedFileSystem
+from cdk_trainyard.parallelcluster.context import volume_name
 from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs, SharedFsxVolume, SharedVolume
+from cdk_trainyard.storage.mount_facts import MountFacts
 
 Config = dict[str, Any]
 _REMOVAL = {"DESTROY": "Delete", "SNAPSHOT": "Snapshot"}
 
 
-def shared_storage(one: MountedFileSystem | SharedVolume, kind: str = "") -> Config:
-    """Return one entry.
+def mounted_lustre(mount: MountFacts) -> Config:
+    """Return the entry of a file system of FSx for Lustre that every node mounts.
 
     Args:
-        one: The shared directory, or the file system that is mounted.
+        mount: The file system.
+    """
+    return {
+        "Name": volume_name(mount.path),
+        "MountDir": mount.path,
+        "StorageType": "FsxLustre",
+        "FsxLustreSettings": {"FileSystemId": mount.identity},
+    }
+
+
+def shared_storage(one: SharedVolume, kind: str = "") -> Config:
+    """Return the entry of a shared directory.
+
+    Args:
+        one: The shared directory.
         kind: What a volume of FSx is: ``openzfs`` or ``ontap``.
     """
     kind, settings = _settings(one, kind)
@@ -22,7 +37,7 @@ def shared_storage(one: MountedFileSystem | SharedVolume, kind: str = "") -> Con
     return entry | ({f"{kind}Settings": given} if given else {})
 
 
-def _settings(one: MountedFileSystem | SharedVolume, kind: str) -> tuple[str, Config]:
+def _settings(one: SharedVolume, kind: str) -> tuple[str, Config]:
     match one:
         case SharedEbs():
             return "Ebs", _ebs(one)
@@ -30,8 +45,6 @@ def _settings(one: MountedFileSystem | SharedVolume, kind: str) -> tuple[str, Co
             return "Efs", _efs(one)
         case SharedFsxVolume():
             return {"openzfs": "FsxOpenZfs", "ontap": "FsxOntap"}[kind], {"VolumeId": one.volume_id}
-        case MountedFileSystem():
-            return "FsxLustre", {"FileSystemId": one.file_system_id}
     raise TypeError(f"no shared storage: {one!r}")
 
 

@@ -46,7 +46,9 @@ def accelerator_plan(spec: ParallelClusterSpec, context: ParallelClusterFacts) -
     uses = [(at, use) for at, where, use in _standing(spec, context.place) if where == {private}]
     return AddressPlan(
         [use for at, use in uses if at[0] == "queues"],
-        lustre_file_servers=sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet == private),
+        lustre_file_servers=sum(
+            mount.file_servers or 0 for _, mount in known(context.mounts) if mount.subnet == private
+        ),
         interface_endpoints=context.place.endpoint_addresses,
         other=sum(use.addresses for at, use in uses if at[0] != "queues"),
     )

@@ -8,7 +8,7 @@ from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, volume_name
 from cdk_trainyard.parallelcluster.facts import fact, operating_systems
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
@@ -133,7 +133,7 @@ def unique_name_problems(spec: ParallelClusterSpec, context: ParallelClusterFact
         [(("queues", index, "name"), queue.name) for index, queue in known(spec.queues)],
         [(("login_pools", index, "name"), pool.name) for index, pool in known(spec.login_pools)],
         [
-            *((("mounts", index, "at"), mount.name) for index, mount in known(context.mounts)),
+            *((("mounts", index, "at"), volume_name(mount.path)) for index, mount in known(context.mounts)),
             *((_name_at(at, one.name, one.at), one.name) for at, one in _by_place(spec, context)),
         ],
     ]
@@ -173,7 +173,7 @@ def joined_name_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> 
 
 def _by_place(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[At, SharedVolume]]:
     """Yield shared directories without those that stand where another one is, which is answered as such."""
-    seen = {mount.at for mount in context.mounts}
+    seen = {mount.path for mount in context.mounts}
     for at, one in volumes(spec.shared_storage):
         if unresolved(one.at) or one.at not in seen:
             seen.add(one.at)
@@ -181,7 +181,7 @@ def _by_place(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Itera
 
 
 def _name_at(at: At, name: str | None, mounted: str) -> At:
-    return (*at, "at" if name == mounted.strip("/").replace("/", "-") else "name")
+    return (*at, "at" if name == volume_name(mounted) else "name")
 
 
 def architecture_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:

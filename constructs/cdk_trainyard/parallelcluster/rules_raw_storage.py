@@ -5,10 +5,10 @@ What its schema says of them is said elsewhere; here is what it says in code (``
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, volume_name
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list, value_at
 from cdk_trainyard.parallelcluster.resolve import known, volumes
@@ -39,15 +39,14 @@ def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: P
     """
     if not is_list(storage):
         return
-    there: list[Any] = [
-        *(one for _, one in volumes(spec.shared_storage)),
-        *(one for _, one in known(context.mounts)),
-    ]
-    names = {str(one.name) for one in there}
+    shared = [one for _, one in volumes(spec.shared_storage)]
+    mounts = [mount for _, mount in known(context.mounts)]
+    names = {str(one.name) for one in shared} | {str(volume_name(mount.path)) for mount in mounts}
     for index, entry in enumerate(storage):
         if isinstance(entry, Mapping):
             yield from _storage_problems((*at, index), entry, names)
             names.add(str(entry.get("Name")))
+    there = {getattr(one, "file_system_id", None) for one in shared} | {mount.identity for mount in mounts}
     yield from _identity_problems(at, storage, there)
     yield from _number_problems(at, storage, file_systems(spec, context))
 
@@ -79,9 +78,9 @@ def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any]) -> Prob
         yield from lustre_problems((*at, "FsxLustreSettings"), lustre)
 
 
-def _identity_problems(at: At, storage: Any, there: list[Any]) -> Problems:
+def _identity_problems(at: At, storage: Any, there: Collection[str | None]) -> Problems:
     """What exists is mounted once (``existing_storage_id_list`` of ``cluster_config.py``)."""
-    before = {getattr(one, "file_system_id", None) for one in there}
+    before = {*there}
     for index, entry in enumerate(storage):
         for path in _IDENTITIES:
             identity = value_at(entry, path)

@@ -29,7 +29,7 @@ _EBS_GIB = 40
 
 
 def _places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> list[tuple[At, str]]:
-    mounted = [(("mounts", index, "at"), mount.at) for index, mount in known(context.mounts)]
+    mounted = [(("mounts", index, "at"), mount.path) for index, mount in known(context.mounts)]
     shared = [((*at, "at"), one.at) for at, one in volumes(spec.shared_storage)]
     raw = [(at, f"/{place.removeprefix('/')}") for at, place in _raw_places(spec)]
     return [(at, place) for at, place in (*mounted, *shared, *raw) if not unresolved(place)]
@@ -52,7 +52,7 @@ def shared_places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> l
         spec: The cluster.
         context: What it stands in.
     """
-    said: list[Any] = [mount.at for _, mount in known(context.mounts)]
+    said: list[Any] = [mount.path for _, mount in known(context.mounts)]
     said += [one.at for _, one in volumes(spec.shared_storage)]
     kinds = (getattr(spec.shared_storage, kind) for kind in SharedStorage.__slots__)
     if unresolved(context.mounts, spec.shared_storage, *kinds):
@@ -151,7 +151,7 @@ def file_systems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Co
         context: What it stands in.
     """
     storage = spec.shared_storage
-    fsx = sum(mount.file_system_id is not None for _, mount in known(context.mounts))
+    fsx = sum(mount.kind == "Lustre" for _, mount in known(context.mounts))
     number = Counter({("fsx", True): fsx})
     if not unresolved(storage):
         number["fsx", True] += len([*known(storage.openzfs), *known(storage.ontap)])
@@ -161,8 +161,8 @@ def file_systems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Co
 
 def _identities(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[At, str]]:
     for index, mount in known(context.mounts):
-        if mount.file_system_id is not None:
-            yield ("mounts", index), mount.file_system_id
+        if mount.kind == "Lustre":
+            yield ("mounts", index), mount.identity
     for at, one in volumes(spec.shared_storage):
         for name in ("file_system_id", "volume_id"):
             identity = getattr(one, name, None)
@@ -181,17 +181,17 @@ def zone_problems(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Prob
     zone = context.place.zone
     form = fact("schema")["SharedStorage"]["keys"]["FsxLustreSettings"]["keys"]["FileSystemId"]["pattern"]
     for index, mount in known(context.mounts):
-        if mount.file_system_id is None:
+        if mount.kind != "Lustre":
             yield Problem(
                 ("mounts", index),
                 "must be a file system of FSx for Lustre: ParallelCluster mounts OpenZFS by the id of a volume; give "
                 "'openzfs' of its 'shared_storage' the 'volume_id'",
             )
-        elif not unresolved(mount.file_system_id) and not re.match(form, mount.file_system_id):
+        elif not unresolved(mount.identity) and not re.match(form, mount.identity):
             yield Problem(
                 ("mounts", index, "file_system_id"),
                 "must have 17 digits: ParallelCluster takes no file system whose id is shorter, got "
-                f"{shown(mount.file_system_id)}",
+                f"{shown(mount.identity)}",
             )
         if mount.efa_enabled is True and differ(mount.zone, zone):
             yield Problem(

@@ -85,7 +85,7 @@ def lustre_over_tcp(spec: ParallelClusterSpec, context: ParallelClusterFacts) ->
         return
     for _, mount in known(context.mounts):
         if mount.efa_enabled is True:
-            yield efa_unused(mount.at, [kind for each in nodes for kind in types_of(each)])
+            yield efa_unused(mount.path, [kind for each in nodes for kind in types_of(each)])
 
 
 def fleet_stop(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:

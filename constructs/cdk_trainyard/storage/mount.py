@@ -37,7 +37,7 @@ class Mount:
             return MountFacts(path=self.path, kind=self.kind, identity=found.dns_name, dns_name=found.dns_name)
         return MountFacts(
             path=self.path,
-            identity=found.node.path,
+            identity=found.file_system_id,
             dns_name=found.dns_name,
             zone=found.zone,
             efa_enabled=found.efa_enabled,

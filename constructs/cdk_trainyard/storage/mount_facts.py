@@ -18,7 +18,7 @@ class MountFacts:
     Attributes:
         path: Where.
         kind: ``Lustre`` or ``OpenZFS``.
-        identity: What tells the file system from others.
+        identity: What tells the file system from others: the id of one of FSx for Lustre, the DNS name of OpenZFS.
         dns_name: Its DNS name. None: not known yet.
         zone: Its zone. None: not known.
         efa_enabled: Whether nodes reach it over EFA.

@@ -22,7 +22,6 @@ from cdk_trainyard.parallelcluster import (
     SlurmSettings,
 )
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
-from cdk_trainyard.parallelcluster.facts_of import mounted
 from cdk_trainyard.parallelcluster.render import Config, cluster_config
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules import cluster_problems
@@ -157,7 +156,7 @@ def cluster(*queues: Queue, head: HeadNode | None = None, mounts: Sequence[Mount
                 changes,
             )
         ),
-        context=ParallelClusterFacts(place=PLACE, mounts=[mounted(mount) for mount in mounts], **around),
+        context=ParallelClusterFacts(place=PLACE, mounts=[mount.facts for mount in mounts], **around),
     )
 
 

@@ -31,7 +31,7 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import rules as room
-from cdk_trainyard.parallelcluster.context import MountedFileSystem, ParallelClusterFacts, Place
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -104,20 +104,7 @@ def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, Parallel
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
     mounts = mounts_of(deployment.storage, place.zone)
-    mounted: Any = [
-        MountedFileSystem(
-            at=one.path,
-            file_system_id=one.identity,
-            efa_enabled=one.efa_enabled,
-            zone=one.zone,
-            lustre_version=one.lustre_version,
-            repositories=one.repositories,
-            subnet=one.subnet,
-            file_servers=one.file_servers or 0,
-        )
-        for one in mounts.values()
-        if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
-    ]
+    mounted: Any = [one for one in mounts.values() if one.kind == "Lustre"]  # of another its section says it
     if unresolved(deployment.storage, deployment.storage.lustre):
         mounted = Unknown()
     context = ParallelClusterFacts(
