@@ -26,6 +26,11 @@ def shipped() -> Iterator[tuple[Path, str]]:
                 yield path, path.read_text(encoding="utf-8")
 
 
+def scripts() -> Iterator[tuple[Path, str]]:
+    """What is shipped of Python and shell."""
+    return ((path, text) for path, text in shipped() if path.suffix in {".py", ".sh"})
+
+
 @pytest.mark.parametrize("path", pin_files())
 def test_the_file_is_what_the_matrix_says(path: str) -> None:
     """Otherwise: python -m tools.generate_versions."""
@@ -91,6 +96,24 @@ def test_every_engine_and_host_image_that_is_pinned_anywhere_is_in_the_matrix() 
         str(row.get("reference") or f"{row.get('repository')}:{row.get('tag')}") for row in rows("engine_images")
     }
     built = re.compile(r"\b(?:text-generation-inference|optimum-neuron-vllm|[\w-]+-neuronx?):[\w.-]+")
-    scripts = [(path, text) for path, text in shipped() if path.suffix in {".py", ".sh"}]
-    found = {(path.name, pin) for path, text in scripts for pin in built.findall(text)}
+    found = {(path.name, pin) for path, text in scripts() for pin in built.findall(text)}
     assert [one for one in found if not any(reference.endswith(one[1]) for reference in references)] == []
+
+
+def test_every_other_image_that_is_pinned_anywhere_is_in_the_matrix() -> None:
+    tables = ("engine_images", "sidecar_images", "health_images")
+    references = {row.get("reference") for table in tables for row in rows(table)}
+    tagged = re.compile(
+        r"\b(?:registry\.k8s\.io|public\.ecr\.aws|ghcr\.io|docker\.io|quay\.io)/[\w./-]+:(?!latest)[\w.-]+\b"
+    )
+    found = {(path.name, pin) for path, text in scripts() for pin in tagged.findall(text)}
+    assert {name for name, _ in found} >= {"spec_service.py"}
+    assert [one for one in found if one[1] not in references] == []
+
+
+def test_every_database_that_is_pinned_anywhere_is_in_the_matrix() -> None:
+    versions = {(row["version"], row["engine"]) for row in rows("databases")}
+    said = re.compile(r"\b(\d+\.\d+\.\d+) of (MySQL|MariaDB)\b")
+    found = {(version, engine.lower()) for _, text in scripts() for version, engine in said.findall(text)}
+    assert found == versions
+    assert [path.name for path, text in scripts() if re.search(r"EngineVersion\.VER_\d", text)] == []

@@ -25,7 +25,7 @@ from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
-from cdk_trainyard.serving.spec_service import DETECTOR_IMAGE, NodeHealthSpec
+from cdk_trainyard.serving.spec_service import DETECTOR_VERSION, NodeHealthSpec
 from cdk_trainyard.surroundings import surroundings
 
 METRICS_NAMESPACE = "NeuronHealthCheck"
@@ -79,7 +79,7 @@ class NeuronNodeHealth(Construct):
         stack = Stack.of(self)
         detector = ImageReference.of_uri(detector_image, stack)
         if detector_repository is not None:
-            detector = ImageReference.of_copy(detector_repository, DETECTOR_IMAGE.rpartition(":")[2])
+            detector = ImageReference.of_copy(detector_repository, DETECTOR_VERSION)
         detector.allow_pull(execution)
         ImageReference.of_uri(recovery_image, stack).allow_pull(execution)
         self.task_definition = ecs.Ec2TaskDefinition(

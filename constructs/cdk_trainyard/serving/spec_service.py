@@ -12,6 +12,7 @@ from cdk_trainyard.options.stand_ins import Retention, Span
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.serving.kinds import Folder
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.versions import rows
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
@@ -38,8 +39,8 @@ def _of_another_family(name: str) -> str:
 
 
 _Tasks = Annotated[int, Number(minimum=0, maximum=MOST_TASKS)]
-DETECTOR_IMAGE: Final = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
-RECOVERY_IMAGE: Final = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
+_HEALTH: Final = {str(row["program"]): row for row in rows("health_images")}
+DETECTOR_VERSION: Final = str(_HEALTH["detector"]["version"])
 
 
 class Rollout(StrEnum):
@@ -202,13 +203,13 @@ class NodeHealthSpec:
 
     recover: bool = True
     """Whether a host is replaced; otherwise metrics and logs only tell. Default: true."""
-    detector_image: Annotated[str, IMAGE_REFERENCE] = DETECTOR_IMAGE
+    detector_image: Annotated[str, IMAGE_REFERENCE] = str(_HEALTH["detector"]["reference"])
     """The detector, of the version that AWS's documentation names.
     Default: registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19."""
     detector_repository: "ecr.IRepository | None" = None
     """An ECR repository of yours that has a copy of the detector, with the tag ``v0.8.19``. Default - it is pulled from
     the Kubernetes project's registry."""
-    recovery_image: Annotated[str, IMAGE_REFERENCE] = RECOVERY_IMAGE
+    recovery_image: Annotated[str, IMAGE_REFERENCE] = str(_HEALTH["recovery"]["reference"])
     """The recovery. Default: public.ecr.aws/neuron/neuron-node-recovery:1.3.0."""
 
 

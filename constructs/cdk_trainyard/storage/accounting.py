@@ -26,6 +26,7 @@ from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_pr
 from cdk_trainyard.storage.spec import AccountingSpec, DatabaseEngine
 from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import rows
 
 if TYPE_CHECKING:  # a large module: only who makes a database waits for it
     from aws_cdk import aws_rds as rds
@@ -385,10 +386,11 @@ def _engine(
 ) -> "rds.IInstanceEngine":
     from aws_cdk import aws_rds as rds  # noqa: PLC0415  as above
 
+    pinned = next((row["version"], row["series"]) for row in rows("databases") if row["engine"] == engine.value)
     if engine is DatabaseEngine.MARIADB:
-        of_mariadb = cast("rds.MariaDbEngineVersion | None", version) or rds.MariaDbEngineVersion.VER_11_4_10
+        of_mariadb = cast("rds.MariaDbEngineVersion | None", version) or rds.MariaDbEngineVersion.of(*pinned)
         return rds.DatabaseInstanceEngine.maria_db(version=of_mariadb)
-    of_mysql = cast("rds.MysqlEngineVersion | None", version) or rds.MysqlEngineVersion.VER_8_4_9
+    of_mysql = cast("rds.MysqlEngineVersion | None", version) or rds.MysqlEngineVersion.of(*pinned)
     return rds.DatabaseInstanceEngine.mysql(version=of_mysql)
 
 
