@@ -94,6 +94,24 @@ def test_rooms_apart_import_what_the_architecture_page_names() -> None:
     assert {(room, other) for room, other in used if room != other} == named
 
 
+_OF_ACCOUNT = 18
+"""Nodes of a function's syntax tree: what is smaller may say the same by chance."""
+
+
+def test_no_function_stands_twice() -> None:
+    """But in rooms apart, which share nothing."""
+    copies: dict[str, list[str]] = {}
+    for path in SOURCES:
+        relative = path.relative_to(PACKAGE)
+        functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
+        for function in functions if relative.parts[0] not in {"local", "rehearsal"} else ():
+            body = ast.Module(function.body[1:] if ast.get_docstring(function) else function.body, [])
+            if sum(1 for _ in ast.walk(body)) > _OF_ACCOUNT:
+                said = ast.dump(function.args) + ast.dump(body)
+                copies.setdefault(said, []).append(f"{relative}: {function.name}")
+    assert [names for names in copies.values() if len(names) > 1] == []
+
+
 @pytest.mark.parametrize("room", ["instances", "versions"])
 def test_a_room_of_facts_needs_no_cdk(room: str) -> None:
     for path in (PACKAGE / room).glob("*.py"):

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+from cdk_trainyard.report.sarif import SCHEMA
+
 _RULE: Final = "deployment-file"
 
 
@@ -92,7 +93,7 @@ def as_sarif(findings: Sequence[Finding]) -> str:
         "rules": [{"id": _RULE, "shortDescription": {"text": "A deployment file describes what can be deployed."}}],
     }
     run = {"tool": {"driver": driver}, "results": [*map(_result, findings)], "columnKind": "unicodeCodePoints"}
-    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _result(finding: Finding) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cdk_trainyard.deployment.network import ACCELERATOR
-from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection, StorageSection
+from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_zone
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.problems import At
 from cdk_trainyard.storage.mount_facts import MountFacts
@@ -16,13 +17,13 @@ _MADE: Final = "fs-00000000000000000"
 """What stands for the id of a file system that is made."""
 
 
-def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFacts]:
-    """Return the file systems that have the right form, by where they stand.
+def mounts_of(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
+    """Return the file systems that have the right form, by where they stand; a new one is made in the nodes' zone.
 
     Args:
-        storage: The section.
-        zone: The zone of the nodes, in which a new file system is made. None: not known.
+        deployment: The deployment.
     """
+    storage, zone = deployment.storage, accelerator_zone(deployment.network, deployment.environment.region)
     mounts: dict[At, MountFacts] = {}
     match storage.lustre:
         case LustreSection() as lustre:

@@ -1,18 +1,7 @@
 """The service quotas that a fleet's instances count against, by name."""
 
-from collections.abc import Mapping
-from typing import Final
-
 from cdk_trainyard.instances import InstanceType, UsageClass
-from cdk_trainyard.quotas import Market
-from cdk_trainyard.quotas.instances import instance_quota
-
-MARKETS: Final[Mapping[UsageClass, Market]] = {
-    UsageClass.ON_DEMAND: Market.ON_DEMAND,
-    UsageClass.SPOT: Market.SPOT,
-    UsageClass.CAPACITY_BLOCK: Market.RESERVED,
-}
-"""How instances are bought, as quotas see it."""
+from cdk_trainyard.quotas.instances import MARKETS, instance_quota
 
 
 def quota_text(instance_type: InstanceType, count: int, capacity: UsageClass) -> str:

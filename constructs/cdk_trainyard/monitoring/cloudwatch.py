@@ -9,15 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cdk_trainyard.json_value import JsonValue
-from cdk_trainyard.monitoring.panels import CHOSEN, Dashboard, Panel, dashboards, written
+from cdk_trainyard.monitoring.panels import CHOSEN, COLUMNS, WIDTH, Dashboard, Panel, dashboards, written
 
 _ALWAYS: Final = "agent"
 """Whose metrics there are wherever there are some: what takes them tells of itself."""
 _CHOICES: Final = {"node": ("NODES_BY_REGEX", ".+"), "price": ("PRICE_AN_HOUR", "0")}
 """What CloudWatch replaces in queries by what their reader types, and what stands there until then."""
 _QUOTED: Final = "'{}'"
-_COLUMNS: Final = 24
-_WIDTH: Final = {"stat": 6, "table": 24, "timeseries": 12}
 _HEIGHT: Final = {"stat": 3, "table": 6, "timeseries": 6}
 _VIEWS: Final[Mapping[str, Mapping[str, JsonValue]]] = {
     "stat": {"view": "singleValue"},
@@ -116,8 +114,8 @@ def _places(panels: Sequence[Panel]) -> Iterator[dict[str, int]]:
     """Yield where panels stand: from left to right, in rows that are as high as the highest of them."""
     x, y, high = 0, 0, 0
     for panel in panels:
-        width, height = _WIDTH[panel.kind], _HEIGHT[panel.kind]
-        if x + width > _COLUMNS:
+        width, height = WIDTH[panel.kind], _HEIGHT[panel.kind]
+        if x + width > COLUMNS:
             x, y, high = 0, y + high, 0
         yield {"x": x, "y": y, "width": width, "height": height}
         x, high = x + width, max(high, height)

@@ -12,12 +12,11 @@ from grafana_foundation_sdk.models.common import LegendDisplayMode, LegendPlacem
 from grafana_foundation_sdk.models.dashboard import DataSourceRef, VariableRefresh
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from cdk_trainyard.monitoring.panels import CHOSEN, Dashboard, Panel, written
+from cdk_trainyard.monitoring.panels import CHOSEN, WIDTH, Dashboard, Panel, written
 
 _SOURCE: Final = DataSourceRef(type_val="prometheus", uid="${datasource}")
 _WORDS: Final = {"cluster": 'cluster="$cluster"', "node": 'node=~"$node"', "price": "$price"}
 """What stands for a place in a query: matchers on Grafana's variables."""
-_WIDTH: Final = {"stat": 6, "table": 24, "timeseries": 12}
 _HEIGHT: Final = {"stat": 4, "table": 8, "timeseries": 8}
 
 
@@ -60,7 +59,7 @@ def _values(name: str, query: str) -> dashboard.QueryVariable:
 
 def _panel(panel: Panel) -> Any:
     made = _BUILDERS[panel.kind]().title(panel.title).datasource(_SOURCE).unit(panel.unit)
-    made.span(_WIDTH[panel.kind]).height(_HEIGHT[panel.kind])
+    made.span(WIDTH[panel.kind]).height(_HEIGHT[panel.kind])
     if panel.stacked:
         made.stacking(common.StackingConfig().mode(StackingMode.NORMAL)).fill_opacity(20)
     for letter, (query, legend) in zip("ABCD", panel.queries, strict=False):

@@ -11,6 +11,10 @@ from cdk_trainyard.data_files import load
 CHOSEN: Final = {"cluster": "Cluster", "node": "Nodes", "price": "Price of an accelerator an hour, as you pay it"}
 """Places that queries leave open, each with what its reader is asked for. ``cluster`` and ``node`` stand for matchers,
 ``price`` for a number."""
+COLUMNS: Final = 24
+"""Of a row, in CloudWatch and in Grafana."""
+WIDTH: Final = {"stat": 6, "table": COLUMNS, "timeseries": 12}
+"""Columns of a panel, by its kind."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -33,8 +33,8 @@ def resolve_cluster(spec: ParallelClusterSpec, context: ParallelClusterFacts) ->
     return replace(
         spec,
         head_node=head,
-        queues=_each(spec.queues, resolve_queue),
-        login_pools=_each(
+        queues=each_changed(spec.queues, resolve_queue),
+        login_pools=each_changed(
             spec.login_pools, lambda pool: replace(pool, ssh_from=pool.ssh_from or head.ssh_from or NOWHERE)
         ),
         shared_storage=_storage(spec.shared_storage),
@@ -48,7 +48,7 @@ def resolve_queue(queue: Queue) -> Queue:
     reserved = reservation(queue, queue) != (None, None)
     anywhere = Placement.ANYWHERE if reserved or is_block(queue) else None
     resolved = replace(queue, placement=anywhere if queue.placement is None else queue.placement)
-    compute = _each(queue.compute, lambda one: _compute(one, resolved))
+    compute = each_changed(queue.compute, lambda one: _compute(one, resolved))
     neuron = any(
         part.kind is AcceleratorKind.NEURON
         for _, one in known(compute)
@@ -83,7 +83,7 @@ def _name_of(names: Sequence[str]) -> str:
 def _storage(storage: SharedStorage) -> SharedStorage:
     if isinstance(storage, Unknown):
         return storage
-    named = {kind: _each(getattr(storage, kind), _named) for kind in SharedStorage.__slots__}
+    named = {kind: each_changed(getattr(storage, kind), _named) for kind in SharedStorage.__slots__}
     return replace(storage, **named)
 
 
@@ -91,14 +91,19 @@ def _named(one: Any) -> Any:
     return replace(one, name=volume_name(one.at) if one.name is None else one.name)
 
 
-def _each(items: Any, change: Any) -> Any:
-    """Return every part changed; what has a wrong form stays unknown."""
+# ---------------------------------------------------------------- what follows
+def each_changed(items: Any, change: Any) -> Any:
+    """Return every part changed; what has a wrong form stays unknown.
+
+    Args:
+        items: The parts.
+        change: Returns a part changed.
+    """
     if isinstance(items, Unknown):
         return items
     return tuple(item if isinstance(item, Unknown) else change(item) for item in items)
 
 
-# ---------------------------------------------------------------- what follows
 def known(items: Sequence[_Part]) -> Iterator[tuple[int, _Part]]:
     """Yield the parts that have the right form, with their indices."""
     return ((index, item) for index, item in enumerate(items) if not isinstance(item, Unknown))

@@ -10,6 +10,7 @@ from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.limits import RESERVED_TAG
 from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import unresolved
@@ -101,7 +102,6 @@ FORMS: Mapping[str, str] = {
     "WeeklyMaintenanceStartTime": "a day and a time, as 1:03:30",
 }
 """What a value must be whose form ParallelCluster's schema has as a pattern, by its key."""
-_RESERVED_TAG = "parallelcluster:"
 
 
 def schema_problems(config: Config) -> list[Problem]:
@@ -314,8 +314,8 @@ def _tags(names: Sequence[Any], path: At) -> Iterator[Problem]:
     for name in sorted({name for name in names if isinstance(name, str) and not unresolved(name)}):
         if names.count(name) > 1:
             yield Problem(path, f"must name every tag once, got {name!r} {names.count(name)} times")
-        if name.startswith(_RESERVED_TAG):
-            yield Problem(path, f"must not begin with {_RESERVED_TAG}, which is ParallelCluster's own, got {name!r}")
+        if name.startswith(RESERVED_TAG):
+            yield Problem(path, f"must not begin with {RESERVED_TAG}, which is ParallelCluster's own, got {name!r}")
 
 
 def _key(path: At) -> str:

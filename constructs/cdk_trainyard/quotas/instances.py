@@ -1,9 +1,11 @@
 """What instances count against: EC2's quotas of vCPUs, and HyperPod's of nodes."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.quotas.needs import Needs
 from cdk_trainyard.quotas.quota import Quota, QuotaNeed
 
@@ -17,6 +19,14 @@ class Market(StrEnum):
     """At the Spot rate."""
     RESERVED = "reserved"
     """From a capacity block or a SageMaker training plan, whose purchase has quotas of its own."""
+
+
+MARKETS: Final[Mapping[UsageClass, Market]] = {
+    UsageClass.ON_DEMAND: Market.ON_DEMAND,
+    UsageClass.SPOT: Market.SPOT,
+    UsageClass.CAPACITY_BLOCK: Market.RESERVED,
+}
+"""How instances are bought, as quotas see it."""
 
 
 def instance_quota(instance_type: InstanceType, market: Market) -> Quota | None:

@@ -238,7 +238,16 @@ def _with_unique_paths(resources: Mapping[str, Resource]) -> dict[str, Resource]
 
 def _construct_path(body: Mapping[str, Any], known: str) -> str:
     path = _mapping(body.get("Metadata")).get("aws:cdk:path") or known
-    parts = path.strip("/").split("/") if isinstance(path, str) else []
+    return trimmed(path) if isinstance(path, str) else ""
+
+
+def trimmed(path: str) -> str:
+    """Return the path of the construct that a resource's path is of, as CDK calls what a construct is made of.
+
+    Args:
+        path: The path.
+    """
+    parts = path.strip("/").split("/")
     while len(parts) > 1 and parts[-1] in {"Resource", "Default"}:
         parts.pop()
     return "/".join(parts)

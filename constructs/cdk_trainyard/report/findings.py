@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from cdk_trainyard.report.assembly import Assembly, Resource
+from cdk_trainyard.report.assembly import Assembly, Resource, trimmed
 from cdk_trainyard.report.origins import Origins, origin_of
 
 SEVERITIES: Final = ("error", "warning", "info")
@@ -148,7 +148,7 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
     """
     by_path = {each.path: each for each in assembly.resources.values()}
     known = assembly.origins
-    placed = [_placed(each, by_path.get(_trimmed(each.place)), known) for each in findings]
+    placed = [_placed(each, by_path.get(trimmed(each.place)), known) for each in findings]
     found: dict[tuple[str, str, str, str], Finding] = {}
     accepted: dict[tuple[str, str], str] = {}
     lines: dict[tuple[str, str, str], str] = {}
@@ -169,7 +169,7 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
 
 def _placed(finding: Finding, resource: Resource | None, known: Origins) -> Finding:
     """Return a finding with what is known of its place; of a property that has no line of its own, it is of all."""
-    place = _trimmed(finding.place)
+    place = trimmed(finding.place)
     origin = resource.origin if resource else origin_of(place, known)
     written = origin.of(finding.part)
     placed = replace(finding, place=place, written=written, made=origin.made)
@@ -222,10 +222,3 @@ def _meaning(finding: Finding) -> str:
     rule = finding.rules[0]
     number = _NUMBER.fullmatch(rule)
     return f"rule {number[1]}" if number else _MEANINGS.get(rule.removeprefix("NIST.800.53.R5-"), rule)
-
-
-def _trimmed(path: str) -> str:
-    parts = path.strip("/").split("/")
-    while len(parts) > 1 and parts[-1] in {"Resource", "Default"}:
-        parts.pop()
-    return "/".join(parts)

@@ -24,7 +24,7 @@ from cdk_trainyard.real import real
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.image_reference import ImageReference
-from cdk_trainyard.serving.log_group import log_group
+from cdk_trainyard.serving.logs import log_group
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.model_layout import EXPORTED, layout
 from cdk_trainyard.serving.rules_catalogue import engine_problems, server_problems

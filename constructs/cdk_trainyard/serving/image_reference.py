@@ -12,9 +12,8 @@ from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.serving.catalogue import registry_account
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
+from cdk_trainyard.storage.node_grants import PULL_ACTIONS
 from cdk_trainyard.tokens import unresolved
-
-_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,4 +81,4 @@ class ImageReference:
 
     @staticmethod
     def _statements(repository_arn: str) -> Sequence[iam.PolicyStatement]:
-        return statement(_PULL, [repository_arn]), statement(["ecr:GetAuthorizationToken"], ["*"])
+        return statement(PULL_ACTIONS, [repository_arn]), statement(["ecr:GetAuthorizationToken"], ["*"])

@@ -12,6 +12,7 @@ VPC endpoints", considerations; aws/containers-roadmap issue 2304).
 """
 
 import json
+from functools import partial
 
 from aws_cdk import Annotations, Stack
 from aws_cdk import aws_ecr as ecr
@@ -23,6 +24,7 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.image_reference import ImageReference
+from cdk_trainyard.serving.logs import log_driver
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
 from cdk_trainyard.serving.spec_service import DETECTOR_VERSION, NodeHealthSpec
@@ -71,7 +73,7 @@ class NeuronNodeHealth(Construct):
         judge = Judge(environment=surroundings(self))
         judge.judged(given(NodeHealthSpec, locals()))
         raise_problems(self, judge.problems)
-        self._log_group = service.log_group
+        self._logging = partial(log_driver, service.log_group)
         execution = ManagedRole(
             self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"
         )
@@ -164,11 +166,6 @@ class NeuronNodeHealth(Construct):
             memory_limit_mib=_LIMIT_MIB,
             memory_reservation_mib=_RESERVED_MIB,
             readonly_root_filesystem=True,
-        )
-
-    def _logging(self, prefix: str) -> ecs.LogDriver:
-        return ecs.LogDriver.aws_logs(
-            stream_prefix=prefix, log_group=self._log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
         )
 
     def _acknowledge(self) -> None:

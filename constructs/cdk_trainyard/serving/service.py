@@ -30,7 +30,7 @@ from cdk_trainyard.serving.concurrency import DATA_PORT
 from cdk_trainyard.serving.engine_settings import PORT, settings
 from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.hosts import InferenceHosts
-from cdk_trainyard.serving.log_group import log_group
+from cdk_trainyard.serving.logs import log_group
 from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hosts
 from cdk_trainyard.serving.rules import service_findings

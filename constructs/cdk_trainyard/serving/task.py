@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_ecs as ecs
@@ -25,6 +26,7 @@ from cdk_trainyard.serving.engine_settings import (
 )
 from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
 from cdk_trainyard.serving.image_reference import ImageReference
+from cdk_trainyard.serving.logs import log_driver
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.metrics_agent import METRICS_MIB, TaskMetrics
 from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
@@ -93,7 +95,7 @@ class InferenceTask(Construct):
         task_role: iam.IRole | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._plan, self._log_group = plan, log_group
+        self._plan, self._logging = plan, partial(log_driver, log_group)
         self.execution_role = ManagedRole(
             self,
             "ExecutionRole",
@@ -249,11 +251,6 @@ class InferenceTask(Construct):
             memory_limit_mib=_COLLECTOR_MIB,
             logging=self._logging("collector"),
             readonly_root_filesystem=True,
-        )
-
-    def _logging(self, prefix: str) -> ecs.LogDriver:
-        return ecs.LogDriver.aws_logs(
-            stream_prefix=prefix, log_group=self._log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
         )
 
     # ---------------------------------------------------------------- what it reads and writes

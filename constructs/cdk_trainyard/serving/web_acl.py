@@ -13,7 +13,7 @@ from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.options.judging import Judge, given
-from cdk_trainyard.serving.log_group import log_group
+from cdk_trainyard.serving.logs import log_group
 from cdk_trainyard.serving.spec_load_balancer import WebAclSpec
 from cdk_trainyard.surroundings import surroundings
 

@@ -9,7 +9,8 @@ if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
 
 PULL_REASON = "a registry's token knows no resources, and every repository of the account was asked for where one is *"
-_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+PULL_ACTIONS = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+"""What pulling an image from a repository of ECR takes, beside a registry's token."""
 
 
 _BESIDE, _APART = 800, 5000
@@ -47,7 +48,7 @@ def pull_statements(repositories: "Sequence[ecr.IRepository]") -> tuple[list[iam
         return [], []
     arns = [repository.repository_arn for repository in repositories]
     statements = [
-        iam.PolicyStatement(sid="PullImages", actions=list(_PULL), resources=arns),
+        iam.PolicyStatement(sid="PullImages", actions=list(PULL_ACTIONS), resources=arns),
         # a registry's, and no repository's: the action knows no resources (service authorization reference of ECR)
         iam.PolicyStatement(sid="LogInToRegistries", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
     ]

@@ -9,6 +9,7 @@ from math import ceil
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
+from cdk_trainyard.options.addresses import OCTET
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import Problem, Warned, option, shown, warned, within
@@ -37,8 +38,7 @@ from cdk_trainyard.storage.spec import (
 )
 from cdk_trainyard.tokens import unresolved
 
-_OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_PART = rf"({_OCTET}|\[{_OCTET}-{_OCTET}\])"
+_PART = rf"({OCTET}|\[{OCTET}-{OCTET}\])"
 _NID = re.compile(rf"(?=.{{11,43}}$){_PART}(\.{_PART}){{3}}@tcp")  # LustreNoSquashNid of botocore 1.44.5
 _MAX_NIDS = 64
 _USUAL_RETENTION = next(each.default for each in fields(LustreSpec) if each.name == "log_retention")

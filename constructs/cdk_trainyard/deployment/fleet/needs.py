@@ -1,11 +1,11 @@
 """What a fleet needs of its account."""
 
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.fleet.quotas import MARKETS
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.quotas import Needs, QuotaNeed, instance_needs, most_of
+from cdk_trainyard.quotas.instances import MARKETS
 
 
 def cluster_needs(deployment: DeploymentSpec) -> Needs:

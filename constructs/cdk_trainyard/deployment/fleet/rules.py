@@ -1,6 +1,6 @@
 """What is wrong with a fleet as a file has it, and with what stands elsewhere in the file for it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
@@ -23,7 +23,6 @@ from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.warnings import BUILD_WARNINGS, MASTER_WARNINGS, WARNINGS
 from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.problems import At, Problem, Warned, warnings_of, within
-from cdk_trainyard.storage.mount_facts import MountFacts
 
 
 def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -34,7 +33,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     section: FleetSection = deployment.cluster
     network, environment = deployment.network, deployment.environment
-    mounts = _mounts(deployment)
+    mounts = mounts_of(deployment)
     for problem in fleet_problems(section, _facts(deployment)):
         of_size = problem.at == ("network", "accelerator_cidr")
         yield address_problem(network, problem) if of_size else _placed(problem, list(mounts))
@@ -64,10 +63,6 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
             yield from within((*at, "image", "build"), warnings_of("fleet", BUILD_WARNINGS, image.build))
 
 
-def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
-    return mounts_of(deployment.storage, accelerator_zone(deployment.network, deployment.environment.region))
-
-
 def _facts(deployment: DeploymentSpec) -> FleetFacts:
     network, environment = deployment.network, deployment.environment
     return FleetFacts(
@@ -78,7 +73,7 @@ def _facts(deployment: DeploymentSpec) -> FleetFacts:
         endpoint_addresses=endpoint_addresses(network),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         endpoints=network.interface_endpoints if isinstance(network, NetworkSpec) else (),
-        mounts=list(_mounts(deployment).values()),
+        mounts=list(mounts_of(deployment).values()),
         masters=int(isinstance(deployment.cluster.master, MasterSpec)),
         scrape_seconds=scrape_seconds(deployment.monitoring),
         exporters=exporters(deployment.monitoring),

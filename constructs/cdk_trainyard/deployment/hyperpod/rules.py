@@ -16,7 +16,7 @@ from cdk_trainyard.deployment.hyperpod.facts import facts_of
 from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_zone, address_problem
+from cdk_trainyard.deployment.network import address_problem
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -28,7 +28,6 @@ from cdk_trainyard.lifecycle.rules import library_problems, topology_problems, u
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
 from cdk_trainyard.problems import At, Problem, Warned, option, shown, warnings_of, within
-from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 _OF_A_TEMPLATE: Final = re.compile(r"[0-9A-F]{8}$|^BootstrapVersion$")
@@ -44,7 +43,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     cluster: HyperPodSection = deployment.cluster
     network, environment = deployment.network, deployment.environment
-    mounts = _mounts(deployment)
+    mounts = mounts_of(deployment)
     places = list(mounts)
     paths = [mount.path for mount in mounts.values()]
     for problem in room.cluster_problems(_resolved(deployment)):
@@ -77,12 +76,8 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     return within(("cluster",), warnings_of("hyperpod", WARNINGS, _resolved(deployment)))
 
 
-def _mounts(deployment: DeploymentSpec) -> Mapping[At, MountFacts]:
-    return mounts_of(deployment.storage, accelerator_zone(deployment.network, deployment.environment.region))
-
-
 def _resolved(deployment: DeploymentSpec) -> ResolvedCluster:
-    cluster, mounts = deployment.cluster, list(_mounts(deployment).values())
+    cluster, mounts = deployment.cluster, list(mounts_of(deployment).values())
     facts = facts_of(cluster, deployment.network, mounts, deployment.environment, deployment.monitoring)
     return resolve(cluster, facts)
 

@@ -1,21 +1,12 @@
 """What a ParallelCluster needs of its account: every queue at its largest."""
 
-from collections.abc import Mapping
-from typing import Final
-
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.parallelcluster.resolve import computes, type_names
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
 from cdk_trainyard.quotas import Market, Needs, QuotaNeed, instance_needs, most_of
-
-_MARKETS: Final[Mapping[UsageClass, Market]] = {
-    UsageClass.ON_DEMAND: Market.ON_DEMAND,
-    UsageClass.SPOT: Market.SPOT,
-    UsageClass.CAPACITY_BLOCK: Market.RESERVED,
-}
+from cdk_trainyard.quotas.instances import MARKETS
 
 
 def cluster_needs(deployment: DeploymentSpec) -> Needs:
@@ -26,7 +17,7 @@ def cluster_needs(deployment: DeploymentSpec) -> Needs:
         needs += instance_needs(InstanceType.of(pool.instance_type), pool.count)
         needs += Needs((QuotaNeed.of("network-load-balancers"),), frozenset({"elasticloadbalancing", "autoscaling"}))
     for _, queue, compute in computes(section):
-        needs += _compute_needs(compute, _MARKETS[queue.capacity])
+        needs += _compute_needs(compute, MARKETS[queue.capacity])
     return needs
 
 

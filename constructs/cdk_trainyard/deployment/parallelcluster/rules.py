@@ -32,8 +32,9 @@ from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import rules as room
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
-from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
+from cdk_trainyard.parallelcluster.resolve import each_changed, known, resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
+from cdk_trainyard.parallelcluster.rules_venv import other_nodes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
@@ -103,7 +104,7 @@ def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, Parallel
     """Return the cluster as a file says it, and what it stands in."""
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
-    mounts = mounts_of(deployment.storage, place.zone)
+    mounts = mounts_of(deployment)
     mounted: Any = [one for one in mounts.values() if one.kind == "Lustre"]  # of another its section says it
     if unresolved(deployment.storage, deployment.storage.lustre):
         mounted = Unknown()
@@ -208,8 +209,8 @@ def prepared(section: ParallelClusterSection, network: object, *, tags: Mapping[
     return replace(
         section,
         head_node=head if isinstance(head, Unknown) else _with_scripts(head, scripts),
-        login_pools=_each(pools, lambda pool: _with_scripts(pool, scripts)),
-        queues=_each(
+        login_pools=each_changed(pools, lambda pool: _with_scripts(pool, scripts)),
+        queues=each_changed(
             queues, lambda queue: replace(_with_scripts(queue, scripts), subnets=_all_subnets(queue.subnets, network))
         ),
         tags=section.tags if isinstance(section.tags, Unknown) else {**tags, **(section.tags or {})} or None,
@@ -225,13 +226,7 @@ def _with_scripts(node: _Node, scripts: UploadedScripts) -> _Node:
         return replace(action, scripts=cast("NodeScripts", scripts))
 
     said: dict[str, Any] = {event: getattr(node, event) for event in _EVENTS if hasattr(node, event)}
-    return replace(node, **{event: _each(actions, of_folder) for event, actions in said.items()})
-
-
-def _each(items: Any, change: Any) -> Any:
-    if isinstance(items, Unknown):
-        return items
-    return tuple(item if isinstance(item, Unknown) else change(item) for item in items)
+    return replace(node, **{event: each_changed(actions, of_folder) for event, actions in said.items()})
 
 
 def _all_subnets(said: Any, network: object) -> Any:
@@ -309,8 +304,7 @@ def _is_unknown(section: ParallelClusterSection) -> bool:
 
 def _nodes(section: ParallelClusterSection) -> Iterator[tuple[At, Any]]:
     yield ("head_node",), section.head_node
-    yield from ((("login_pools", index), pool) for index, pool in known(section.login_pools))
-    yield from ((("queues", index), queue) for index, queue in known(section.queues))
+    yield from other_nodes(section)
 
 
 def _policy_problems(section: ParallelClusterSection) -> Iterator[Problem]:
