@@ -61,3 +61,8 @@ def test_a_number_with_a_default_is_declared_once() -> None:
                 said = (name, repr(options[name]), docs[name])
                 declared.setdefault(said, []).append(spec.__qualname__)
     assert {key[0]: names for key, names in declared.items() if len(names) > 1} == {}
+
+
+def test_a_reservation_is_called_the_same_wherever_it_is_named() -> None:
+    options = [fields_of(spec).get("reservation_id") for spec in specifications()]
+    assert len({option.shape for option in options if option is not None}) == 1

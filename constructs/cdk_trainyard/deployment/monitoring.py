@@ -19,8 +19,8 @@ from cdk_trainyard.monitoring.spec import (
 )
 from cdk_trainyard.monitoring.warnings import of_slurm
 from cdk_trainyard.network.rules import no_prometheus
+from cdk_trainyard.options.arns import WORKSPACE
 from cdk_trainyard.options.fields import ByName
-from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.tokens import unresolved
 
@@ -31,13 +31,8 @@ class MonitoringSection(OwnAlarmsSpec, ClusterMonitoringSpec, MetricsWorkspaceSp
 
     workspace_arn: Annotated[
         str | None,
-        Arn(
-            service="aps",
-            resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
-            form="workspace/<id>",
-            what="a workspace of Amazon Managed Service for Prometheus",
-            any_account=False,  # AWS::APS::RuleGroupsNamespace: made by the workspace's id, in the account of its stack
-        ),
+        # AWS::APS::RuleGroupsNamespace: made by the workspace's id, in the account of its stack
+        replace(WORKSPACE, any_account=False),
     ] = None
     """A workspace of yours instead; its own alert manager tells whom its owner says. Default - one is made, and kept
     when its stack goes."""

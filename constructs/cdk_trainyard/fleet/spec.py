@@ -11,9 +11,10 @@ from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.kind import LARGEST_BLOCK
 from cdk_trainyard.network.interfaces import EfaBackend
 from cdk_trainyard.options.arns import RESERVATION_GROUP
-from cdk_trainyard.options.kinds import Number, Text, resource_id
+from cdk_trainyard.options.kinds import Number, Text
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.options.tags import Tags
+from cdk_trainyard.options.texts import RESERVATION_ID
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import Unknown, unresolved
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from aws_cdk import aws_logs as logs
 
 MOST_NODES = 5000
-ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or a capacity block")]
 ReservationGroupArn = Annotated[str, RESERVATION_GROUP]
 ThreadsPerCore = Literal[1, 2]
 
@@ -53,7 +53,7 @@ class LaunchTemplateSpec:
     """The machine image. Default - whoever launches chooses it."""
     capacity: UsageClass = UsageClass.ON_DEMAND
     """How instances are bought. Default: on-demand."""
-    reservation_id: ReservationId | None = None
+    reservation_id: Annotated[str | None, RESERVATION_ID] = None
     """The capacity reservation, or with CAPACITY_BLOCK the capacity block. Default - none."""
     reservation_group_arn: ReservationGroupArn | None = None
     """A resource group of reservations instead. Default - none."""
@@ -109,7 +109,7 @@ class FleetSpec(NodeGrantsSpec):
     """Nodes that there can be. Default - count is given."""
     capacity: UsageClass = UsageClass.ON_DEMAND
     """How they are bought. Default: on-demand."""
-    reservation_id: ReservationId | None = None
+    reservation_id: Annotated[str | None, RESERVATION_ID] = None
     """The capacity reservation, or with capacity-block the capacity block; its zone must be the network's.
     Default - none."""
     reservation_group_arn: ReservationGroupArn | None = None

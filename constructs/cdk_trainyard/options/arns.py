@@ -54,3 +54,9 @@ RESERVATION_GROUP: Final = Arn(
     what="a resource group of capacity reservations",
 )
 """``GroupArnV2`` of Resource Groups in botocore's model, 1.44.5."""
+WORKSPACE: Final = Arn(
+    service="aps",
+    resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
+    form="workspace/<id>",
+    what="a workspace of Amazon Managed Service for Prometheus",
+)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cdk_trainyard.options.addresses import HOST, LABEL, PORT, PORTS, is_own
-from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.options.kinds import Environment, Text, resource_id
 from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import Flaw, shown
 
@@ -23,6 +23,8 @@ DNS_NAME: Final = Text(
     longest=253,
 )
 """RFC 1123, section 2.1; a last label of digits would be an address."""
+
+RESERVATION_ID: Final = resource_id("cr", "a capacity reservation or a capacity block")
 
 DATABASE_HOST: Final = Text(
     pattern=HOST,

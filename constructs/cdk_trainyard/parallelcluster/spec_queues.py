@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.fields import Said
-from cdk_trainyard.options.kinds import Number, resource_id
+from cdk_trainyard.options.kinds import Number
 from cdk_trainyard.options.tags import Tags
+from cdk_trainyard.options.texts import RESERVATION_ID
 from cdk_trainyard.parallelcluster.spec_nodes import (
     MOST_NODES,
     InstanceTypeName,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from cdk_trainyard.network import PlacementGroup
 
-ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or capacity block")]
 ResourceGroupArn = Annotated[str, replace(RESERVATION_GROUP, any_account=False)]
 _Priority = Annotated[int, Number(minimum=1, maximum=4294967295)]
 
@@ -62,7 +62,7 @@ class Placement(StrEnum):
 class NodeAllocation:
     """What queues and compute resources both say of where their instances come from, and of their nodes."""
 
-    reservation_id: ReservationId | None = None
+    reservation_id: Annotated[str | None, RESERVATION_ID] = None
     """The capacity reservation, or with capacity-block the capacity block, ``cr-…``; the subnet must lie in its zone.
     Default - none; of a compute resource: the queue's."""
     reservation_group_arn: ResourceGroupArn | None = None

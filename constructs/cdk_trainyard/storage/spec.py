@@ -1,14 +1,15 @@
 """What can be said of storage: file systems, their links to S3, buckets, the accounting database. No CDK."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.lifecycle.spec import MYSQL_PORT
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
+from cdk_trainyard.options.arns import WORKSPACE
 from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
-from cdk_trainyard.options.kinds import Arn, Number, Open, Text, resource_id
+from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.stand_ins import DatabaseClass, ImageRepository, Retention, Span
 from cdk_trainyard.options.texts import LINE
@@ -32,16 +33,6 @@ MOST_DAYS: Final = 2**31 - 1
 """What a lifecycle rule of S3 may wait (``Days`` is an integer of XML Schema's ``int``)."""
 Hour = Annotated[int, Number(minimum=0, maximum=23)]
 Minute = Annotated[int, Number(minimum=0, maximum=59)]
-WorkspaceArn = Annotated[
-    str,
-    Arn(
-        service="aps",
-        resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
-        form="workspace/<id>",
-        what="a workspace of Amazon Managed Service for Prometheus",
-        any_region=True,
-    ),
-]
 _ANY_CASE: Final = "_".join("".join(f"[{a}{a.upper()}]" for a in word) for word in ("information", "schema"))
 NOT_OF_THE_SERVER: Final = rf"(?!(mysql|sys|{_ANY_CASE}|performance_schema|[0-9]+)$)"
 """Schemas of the server's own, and what is no name without quotes, as slurmdbd writes it (MySQL 8.4 Reference Manual,
@@ -383,6 +374,6 @@ class NodeGrantsSpec:
     ] = ()
     """Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or "*" for all of the
     account in its Region. Default - none."""
-    prometheus_workspace_arn: WorkspaceArn | None = None
+    prometheus_workspace_arn: Annotated[str | None, replace(WORKSPACE, any_region=True)] = None
     """A workspace of Amazon Managed Service for Prometheus to which jobs may write metrics of their own, beside that of
     the nodes' metrics. Default - none."""
