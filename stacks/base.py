@@ -5,6 +5,7 @@ from constructs import Construct
 
 from cdk_trainyard.deployment import Deployment, build
 from cdk_trainyard.deployment.needs import PARTS
+from cdk_trainyard.identifiers import stack_name
 
 
 class DeploymentStack(Stack):
@@ -14,7 +15,7 @@ class DeploymentStack(Stack):
         super().__init__(
             scope,
             construct_id,
-            stack_name=f"{deployment.name}-{part}",
+            stack_name=stack_name(deployment.name, part),
             description=f"{deployment.name}: {holds} (cdk-trainyard)",
             env=build.environment(deployment),
         )

@@ -14,14 +14,15 @@ import constructs
 import pytest
 
 import cdk_trainyard
+from cdk_trainyard import identifiers
 from cdk_trainyard.lazy import public_names
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 STOREYS = (
     (
-        "acknowledgments assembly_metadata data_files json_value lazy managed_policy node_scripts operators origin "
-        "places policy problems project retention signals tokens versions"
+        "acknowledgments assembly_metadata data_files identifiers json_value lazy managed_policy node_scripts "
+        "operators origin places policy problems project retention signals tokens versions"
     ),
     "account annotations errors log_groups partitions",
     "inline_function instances names options reach",
@@ -38,6 +39,7 @@ STOREYS = (
 )
 """The floors of the library, the lowest first: a room imports only from floors below its own."""
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS) for room in rooms.split()}
+APART = {"local", "rehearsal"}
 ROOF = len(STOREYS)
 """The floor of what is no room: a name that is imported from the package itself, whatever room it comes from."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cdk_trainyard.__path__, "cdk_trainyard."))
@@ -87,11 +89,20 @@ def test_rooms_apart_import_what_the_architecture_page_names() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text().partition("## Rooms apart")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page, re.MULTILINE))
     apart = {room for room, _ in named}
-    assert apart == {"local", "rehearsal"}
+    assert apart == APART
     used = {
         (room, other) for room in apart for path in (PACKAGE / room).rglob("*.py") for other in imported_rooms(path)
     }
     assert {(room, other) for room, other in used if room != other} == named
+
+
+def test_tags_that_several_rooms_find_things_by_are_named_in_one_place() -> None:
+    tags = {value for name, value in vars(identifiers).items() if name.endswith("_TAG")}
+    rooms = [path for path in SOURCES if path.relative_to(PACKAGE).parts[0] not in APART]
+    texts = {
+        path.name: {each.value for each in ast.walk(parsed(path)) if isinstance(each, ast.Constant)} for path in rooms
+    }
+    assert [name for name, said in texts.items() if said & tags] == ["identifiers.py"]
 
 
 _OF_ACCOUNT = 18
@@ -104,7 +115,7 @@ def test_no_function_stands_twice() -> None:
     for path in SOURCES:
         relative = path.relative_to(PACKAGE)
         functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
-        for function in functions if relative.parts[0] not in {"local", "rehearsal"} else ():
+        for function in functions if relative.parts[0] not in APART else ():
             body = ast.Module(function.body[1:] if ast.get_docstring(function) else function.body, [])
             if sum(1 for _ in ast.walk(body)) > _OF_ACCOUNT:
                 said = ast.dump(function.args) + ast.dump(body)

@@ -11,6 +11,7 @@ from cdk_trainyard.deployment._document import Document, KeyPath, read_document
 from cdk_trainyard.deployment.orchestrators import orchestrators
 from cdk_trainyard.deployment.resizing import counts
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.identifiers import stack_name
 from cdk_trainyard.instances.instance_type import InstanceType
 from cdk_trainyard.instances.zones import zone_ids, zone_region
 from cdk_trainyard.project import project_folder
@@ -186,5 +187,6 @@ def _without_paths_of_ours(text: str, old: str, new: str | None) -> str:
     lines = [line for line in text.splitlines() if not line.startswith("# yaml-language-server")]
     text = "\n".join(lines).lstrip("#\n ")
     text = re.sub(r"# Every key there is: .*", "# Every key there is, with its default: deployment.schema.json", text)
-    text = text.replace(f"{old}-network", f"{new or old}-network").replace(f"{old}-storage", f"{new or old}-storage")
+    for part in ("network", "storage"):
+        text = text.replace(stack_name(old, part), stack_name(new or old, part))
     return f"# yaml-language-server: $schema=deployment.schema.json\n#\n# {text}\n"

@@ -12,6 +12,7 @@ from cdk_trainyard.cli import _tables
 from cdk_trainyard.cli._deployed import Opened, opened, tell_refused
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TAG, PARALLELCLUSTER_TYPE, STACK_TAG
 
 if TYPE_CHECKING:
     from cdk_trainyard.operations.costs import Cost
@@ -46,13 +47,12 @@ def command(file: Path, days: int, tag: str | None, as_json: bool) -> None:
 
 
 def _tag(of: Opened, tag: str | None) -> tuple[str, list[str]]:
-    from cdk_trainyard.operations.costs import CLUSTER_TAG, PARALLELCLUSTER, STACK_TAG, stacks_of
+    from cdk_trainyard.operations.costs import stacks_of
 
     if tag is None:
-        for cluster in of.deployed.ids(PARALLELCLUSTER):
-            click.echo(
-                f"without the nodes of queues, which bear no stack's tag: --tag {CLUSTER_TAG}={cluster}", err=True
-            )
+        for cluster in of.deployed.ids(PARALLELCLUSTER_TYPE):
+            theirs = f"{PARALLELCLUSTER_TAG}={cluster}"
+            click.echo(f"without the nodes of queues, which bear no stack's tag: --tag {theirs}", err=True)
         return STACK_TAG, stacks_of(of.deployed)
     key, equals, value = tag.partition("=")
     if not (key and equals and value):

@@ -11,6 +11,7 @@ from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.orchestrators import OrchestratorName, orchestrators, spec_of
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.storage import StorageSection
+from cdk_trainyard.identifiers import stack_name
 from cdk_trainyard.instances import regions
 from cdk_trainyard.instances.kind import RegionName
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
@@ -22,7 +23,7 @@ from cdk_trainyard.storage.spec import AccountingSpec
 from cdk_trainyard.tokens import unresolved
 
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
-LONGEST_NAME: Final = _LONGEST_STACK_NAME - len("-training")
+LONGEST_NAME: Final = _LONGEST_STACK_NAME - len(stack_name("", "training"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

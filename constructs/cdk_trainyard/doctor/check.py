@@ -8,6 +8,7 @@ from cdk_trainyard.account import Answer, Call, Refusal, Why
 from cdk_trainyard.deployment.needs import PARTS
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.finding import Finding
+from cdk_trainyard.identifiers import stack_name
 
 QUALIFIER: Final = "hnb659fds"
 """Of the resources of ``cdk bootstrap``; an app may choose another. Source: CDK developer guide v2, "Customize CDK
@@ -96,7 +97,7 @@ def stack_names(deployment: DeploymentSpec) -> list[str]:
     Args:
         deployment: The deployment.
     """
-    return [f"{deployment.name}-{part}" for part in PARTS]
+    return [stack_name(deployment.name, part) for part in PARTS]
 
 
 def own_calls(deployment: DeploymentSpec) -> list[Call]:

@@ -24,7 +24,7 @@ from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.fleet_base import FleetBase
 from cdk_trainyard.fleet.images import known_image
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
-from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG, NodeRole
+from cdk_trainyard.fleet.node_role import FLEET_TAG, NodeRole
 from cdk_trainyard.fleet.quotas import quota_text
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.scripts import FleetScripts
@@ -32,6 +32,7 @@ from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
+from cdk_trainyard.identifiers import ROLE_TAG
 from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.spec import Exporters

@@ -10,12 +10,13 @@ from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.bootstrap import MASTER, user_data
 from cdk_trainyard.fleet.fleet import EfaFleet
-from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG
+from cdk_trainyard.fleet.node_role import FLEET_TAG
 from cdk_trainyard.fleet.rules_nodes import master_problems
 from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.templates import MasterTemplate
 from cdk_trainyard.fleet.warnings import MASTER_WARNINGS
+from cdk_trainyard.identifiers import ROLE_TAG
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given

@@ -10,8 +10,6 @@ from cdk_trainyard.storage.job_role import JobRole
 
 FLEET_TAG = "trainyard:fleet"
 """The tag by which members know one another."""
-ROLE_TAG = "trainyard:role"
-"""The tag that tells the master from the workers."""
 READY_TAG = "trainyard:ready"
 """The tag that a node puts on itself when its set-up is done."""
 

@@ -12,14 +12,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from cdk_trainyard.account import Account, Call
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE, stack_name
 from cdk_trainyard.operations.deployed import PARTS, Deployed
 from cdk_trainyard.operations.protocol import Listing
 
-STACK_TAG: Final = "aws:cloudformation:stack-name"
-"""The tag that CloudFormation gives to what a stack makes."""
-CLUSTER_TAG: Final = "parallelcluster:cluster-name"
-"""The tag of all that a ParallelCluster has: nodes of its queues, which its daemons launch, bear no stack's."""
-PARALLELCLUSTER: Final = "Custom::PclusterCluster"
 _METRIC: Final = "UnblendedCost"
 
 
@@ -48,7 +44,7 @@ def stacks_of(deployed: Deployed) -> list[str]:
     Args:
         deployed: The deployment.
     """
-    return [*(f"{deployed.name}-{part}" for part in PARTS), *deployed.ids(PARALLELCLUSTER)]
+    return [*(stack_name(deployed.name, part) for part in PARTS), *deployed.ids(PARALLELCLUSTER_TYPE)]
 
 
 def costs_of(account: Account, tag: str, values: Sequence[str], since: date, until: date) -> Listing[Cost]:

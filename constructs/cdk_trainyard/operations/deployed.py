@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from cdk_trainyard.account import Account, Answer, Call
+from cdk_trainyard.identifiers import stack_name
 
 PARTS: Final = ("network", "storage", "training", "serving")
 """What a deployment has a stack for: ``NAME-network`` and so on."""
@@ -86,7 +87,7 @@ class Deployed:
             name: The deployment's name.
             parts: The parts that are asked about. Default - all of them.
         """
-        calls = {part: calls_of(f"{name}-{part}") for part in parts}
+        calls = {part: calls_of(stack_name(name, part)) for part in parts}
         answers = account.ask_all(call for pair in calls.values() for call in pair)
         said = {part: (answers[stack], answers[resources]) for part, (stack, resources) in calls.items()}
         return cls(

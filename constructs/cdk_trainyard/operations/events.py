@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from cdk_trainyard.account import Account, Answer, Call
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.operations import logs
 from cdk_trainyard.operations.deployed import Deployed
 from cdk_trainyard.operations.logs import Streams
@@ -13,7 +14,6 @@ from cdk_trainyard.operations.timeline import Event
 
 _CLUSTER: Final = "AWS::SageMaker::Cluster"
 _STACK: Final = "AWS::CloudFormation::Stack"
-_PARALLELCLUSTER: Final = "Custom::PclusterCluster"
 
 
 def events_of(account: Account, deployed: Deployed, systems: Sequence[System], since: datetime) -> Listing[Event]:
@@ -42,7 +42,7 @@ def _inner(answers: Iterable[Answer]) -> Iterator[str]:
     """Yield the stacks that stacks made: nested ones, and those of ParallelCluster, which have its cluster's name."""
     for row in _rows(answers):
         inside = row["ResourceType"] == _STACK and row.get("PhysicalResourceId", "") != row["StackId"]
-        if (inside or row["ResourceType"] == _PARALLELCLUSTER) and row.get("PhysicalResourceId"):
+        if (inside or row["ResourceType"] == PARALLELCLUSTER_TYPE) and row.get("PhysicalResourceId"):
             yield row["PhysicalResourceId"]
 
 

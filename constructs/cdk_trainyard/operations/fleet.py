@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import ClassVar, Final
 
 from cdk_trainyard.account import Account, Answer, Call
+from cdk_trainyard.identifiers import AUTO_SCALING_GROUP_TAG, ROLE_TAG
 from cdk_trainyard.operations import instances, logs, scaling
 from cdk_trainyard.operations.action import Action
 from cdk_trainyard.operations.deployed import Stack
@@ -20,8 +21,6 @@ from cdk_trainyard.operations.timeline import Event
 
 TYPE: Final = "AWS::AutoScaling::AutoScalingGroup"
 _INSTANCE: Final = "AWS::EC2::Instance"
-_GROUP_TAG: Final = "aws:autoscaling:groupName"
-_ROLE_TAG: Final = "trainyard:role"
 """The tag by which the fleets of this library tell a worker from the master."""
 _LOG_OUTPUT: Final = "LogGroupName"
 """The output of a stack that names the log group of a fleet's nodes."""
@@ -48,7 +47,7 @@ class Fleet:
     def _ask(self) -> tuple[list[Row], dict[str, Row], list[Answer]]:
         """Return what Auto Scaling says of the groups, what EC2 says of the instances by their ids, and the answers."""
         groups = Call("autoscaling", "DescribeAutoScalingGroups", {"AutoScalingGroupNames": self._groups})
-        calls = [groups, instances.tagged(_GROUP_TAG, self._groups)]
+        calls = [groups, instances.tagged(AUTO_SCALING_GROUP_TAG, self._groups)]
         if self._single:
             calls.append(instances.single(self._single))
         said, *described = answers = list(self._account.ask_all(calls).values())
@@ -162,7 +161,7 @@ class Fleet:
                 )
         for identity, row in found.items():
             if identity not in seen:  # no instance of a group, or the group was not told
-                name = names.get(instances.tag(row, _GROUP_TAG)) or _alone(row)
+                name = names.get(instances.tag(row, AUTO_SCALING_GROUP_TAG)) or _alone(row)
                 yield instances.node(row, name, system=self.kind, is_head=name == _MASTER)
 
 
@@ -175,13 +174,13 @@ ALONE: Final = (
 
 def _names(groups: list[Row]) -> dict[str, str]:
     """Return what each group is called: by the role of its instances, where no other group has the same."""
-    roles = {group["AutoScalingGroupName"]: instances.tag(group, _ROLE_TAG) for group in groups}
+    roles = {group["AutoScalingGroupName"]: instances.tag(group, ROLE_TAG) for group in groups}
     often = Counter(roles.values())
     return {name: role if role and often[role] == 1 else name for name, role in roles.items()}
 
 
 def _alone(row: Row) -> str:
-    return instances.tag(row, _ROLE_TAG) or instances.tag(row, "Name") or str(row["InstanceId"])
+    return instances.tag(row, ROLE_TAG) or instances.tag(row, "Name") or str(row["InstanceId"])
 
 
 def _same(values: Iterator[str]) -> str:

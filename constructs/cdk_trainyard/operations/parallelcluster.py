@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import ClassVar, Final
 
 from cdk_trainyard.account import Account, Answer, Call
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TAG, PARALLELCLUSTER_TYPE
 from cdk_trainyard.operations import instances, logs
 from cdk_trainyard.operations.action import Action
 from cdk_trainyard.operations.deployed import Stack
@@ -29,8 +30,6 @@ from cdk_trainyard.operations.protocol import (
 )
 from cdk_trainyard.operations.timeline import Event
 
-TYPE: Final = "Custom::PclusterCluster"
-_NAME: Final = "parallelcluster:cluster-name"
 _KIND: Final = "parallelcluster:node-type"
 _QUEUE: Final = "parallelcluster:queue-name"
 _POOL: Final = "parallelcluster:login-nodes-pool-name"
@@ -49,7 +48,7 @@ class ParallelCluster:
 
     def __init__(self, account: Account, stack: Stack) -> None:
         self._account = account
-        self._name = stack.ids(TYPE)[0]
+        self._name = stack.ids(PARALLELCLUSTER_TYPE)[0]
 
     @property
     def _described(self) -> Call:
@@ -57,7 +56,7 @@ class ParallelCluster:
 
     def status(self) -> Listing[Condition]:
         """Return how its own stack is, with a group for the head node, for each queue and each pool of login nodes."""
-        instance_call = instances.tagged(_NAME, [self._name])
+        instance_call = instances.tagged(PARALLELCLUSTER_TAG, [self._name])
         stack, there = self._account.ask_all([self._described, instance_call]).values()
         running = [row for row in instances.described(there) if instances.state(row) == "running"]
         present = Counter(map(_group, running))
@@ -86,7 +85,7 @@ class ParallelCluster:
     def nodes(self) -> Listing[Node]:
         """Return the instances that there are: of a queue, those that Slurm has asked for."""
         table = Call("dynamodb", "Scan", {"TableName": f"parallelcluster-slurm-{self._name}"})
-        there, slurm = self._account.ask_all([instances.tagged(_NAME, [self._name]), table]).values()
+        there, slurm = self._account.ask_all([instances.tagged(PARALLELCLUSTER_TAG, [self._name]), table]).values()
         names = dict(map(_slurm_name, slurm.items("Items")))
         rows = (
             instances.node(

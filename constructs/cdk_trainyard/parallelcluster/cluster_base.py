@@ -11,9 +11,9 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TAG
 from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
 
-_CLUSTER_TAG = "parallelcluster:cluster-name"
 """Of everything that ParallelCluster makes (``pcluster.constants``, 3.16.1)."""
 
 
@@ -68,7 +68,7 @@ class ParallelClusterBase(Construct):
         Args:
             grantee: Who: a role of operators, for instance.
         """
-        return granted(grantee, *sessions(self, tagged_instances(self, _CLUSTER_TAG, self.cluster_name)))
+        return granted(grantee, *sessions(self, tagged_instances(self, PARALLELCLUSTER_TAG, self.cluster_name)))
 
     def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody look at the cluster's stack and its nodes.

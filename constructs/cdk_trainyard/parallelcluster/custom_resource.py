@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from aws_cdk import CustomResource, RemovalPolicy
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 
 if TYPE_CHECKING:
     from constructs import Construct
-
-_TYPE = "Custom::PclusterCluster"
 
 
 def custom_resource(
@@ -43,7 +42,7 @@ def custom_resource(
     return CustomResource(
         scope,
         "Resource",
-        resource_type=_TYPE,
+        resource_type=PARALLELCLUSTER_TYPE,
         service_token=provider.service_token,
         properties=properties,
         removal_policy=removal_policy,

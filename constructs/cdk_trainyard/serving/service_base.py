@@ -6,12 +6,10 @@ from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk_trainyard.identifiers import AUTO_SCALING_GROUP_TAG
 from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
 from cdk_trainyard.serving.hosts import InferenceHosts
 from cdk_trainyard.serving.scaling import engine_metric
-
-_GROUP_TAG = "aws:autoscaling:groupName"
-"""Of every instance of a group (EC2 Auto Scaling user guide, "Tag Auto Scaling groups and instances")."""
 
 
 class ServiceBase(Construct):
@@ -39,7 +37,8 @@ class ServiceBase(Construct):
             grantee: Who: a role of operators, for instance.
         """
         return granted(
-            grantee, *sessions(self, tagged_instances(self, _GROUP_TAG, self.hosts.group.auto_scaling_group_name))
+            grantee,
+            *sessions(self, tagged_instances(self, AUTO_SCALING_GROUP_TAG, self.hosts.group.auto_scaling_group_name)),
         )
 
     def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:

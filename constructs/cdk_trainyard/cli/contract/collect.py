@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.partitions import domain_of, partition_of
 
-RESOURCE_TYPE = "Custom::PclusterCluster"
+RESOURCE_TYPE = PARALLELCLUSTER_TYPE
 _ACCOUNT = "111111111111"
 _SHAPES = {
     "AWS::EC2::Subnet": "subnet-{id}",

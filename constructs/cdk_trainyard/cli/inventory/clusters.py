@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.cli.inventory.account import Account, Row, last, row, tag
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TAG, PARALLELCLUSTER_TYPE
 
 
 def clusters(aws: Account) -> Iterator[Row]:
@@ -21,7 +22,7 @@ def clusters(aws: Account) -> Iterator[Row]:
             for node in [node for node in nodes if node["InstanceGroupName"] == name][:1]:
                 target = f"sagemaker-cluster:{last(arn)}_{name}-{node['InstanceId']}"
                 yield row("    connect", f"aws ssm start-session --target {target} --region {aws.region}")
-    for name in aws.ids("Custom::PclusterCluster"):
+    for name in aws.ids(PARALLELCLUSTER_TYPE):
         yield from parallel_cluster(aws, name)
 
 
@@ -29,7 +30,7 @@ def parallel_cluster(aws: Account, name: str) -> Iterator[Row]:
     """A cluster of ParallelCluster is a stack of its name; its nodes carry tags."""
     (stack,) = aws.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
     yield row("ParallelCluster", name, stack["StackStatus"])
-    tags = [{"Name": "tag:parallelcluster:cluster-name", "Values": [name]}]
+    tags = [{"Name": f"tag:{PARALLELCLUSTER_TAG}", "Values": [name]}]
     for reservation in aws.client("ec2").describe_instances(Filters=tags)["Reservations"]:
         for node in reservation["Instances"]:
             kind, address = tag(node, "parallelcluster:node-type"), node["PrivateIpAddress"]

@@ -25,6 +25,7 @@ from cdk_trainyard.deployment.parallelcluster.venv import venv_place_problems
 from cdk_trainyard.deployment.repositories import repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.identifiers import stack_name
 from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
 from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
@@ -67,7 +68,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     section: ParallelClusterSection = deployment.cluster
     network, region = deployment.network, deployment.environment.region
     spec, context = _resolved(deployment)
-    stacks = {f"{deployment.name}-{stack}" for stack in ("network", "storage", "serving")}
+    stacks = {stack_name(deployment.name, stack) for stack in ("network", "storage", "serving")}
     if section.cluster_name in stacks and not unresolved(deployment.name):
         text = f"must be another than that of a stack of this deployment, got {shown(section.cluster_name)}"
         yield Problem(("cluster", "cluster_name"), f"{text}; ParallelCluster makes a stack of that name")
@@ -115,7 +116,7 @@ def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, Parallel
         scrape_seconds=scrape_seconds(deployment.monitoring),
         exporters=exporters(deployment.monitoring),
         scripts_bucket=True,
-        stack_name=None if unresolved(deployment.name) else f"{deployment.name}-training",
+        stack_name=None if unresolved(deployment.name) else stack_name(deployment.name, "training"),
     )
     tags = {} if unresolved(deployment.tags) else deployment.tags
     return prepared(deployment.cluster, network, tags=tags), context

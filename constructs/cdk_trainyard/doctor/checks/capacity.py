@@ -13,6 +13,7 @@ from cdk_trainyard.doctor.checks.identity import REGION
 from cdk_trainyard.doctor.checks.zones import ids
 from cdk_trainyard.doctor.file import Said, node_zone, texts
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
+from cdk_trainyard.identifiers import stack_name
 from cdk_trainyard.instances.kind import UsageClass
 
 NAME: Final = "capacity"
@@ -161,7 +162,7 @@ def _used_by_others(
     deployment: DeploymentSpec, answers: Answers, row: Mapping[str, Any], wanted: Wanted
 ) -> Iterator[str]:
     """Yield that too little of it is free, where the deployment itself can have nothing there yet."""
-    nodes = [own_call(f"{deployment.name}-{part}") for part in _WITH_NODES]
+    nodes = [own_call(stack_name(deployment.name, part)) for part in _WITH_NODES]
     may_be_ours = answers.refused(nodes) or any(answers.items(call, "StackResourceSummaries") for call in nodes)
     free = row.get("AvailableInstanceCount")
     if free is not None and free < wanted.count and not may_be_ours:

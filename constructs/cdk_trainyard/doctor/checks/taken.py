@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check, own, own_calls, place
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 from cdk_trainyard.doctor.parts import parts_of
+from cdk_trainyard.identifiers import stack_name
 
 NAME: Final = "name"
 _MADE_ANEW: Final = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
@@ -25,7 +26,7 @@ user guide, "Stack status codes"."""
 
 
 def _stacks(deployment: DeploymentSpec) -> list[Call]:
-    names = sorted({f"{deployment.name}-{stack}" for stack in parts_of(deployment).values()})
+    names = sorted({stack_name(deployment.name, stack) for stack in parts_of(deployment).values()})
     return [Call("cloudformation", "DescribeStacks", {"StackName": name}) for name in names]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.account import Call
 from cdk_trainyard.doctor.check import Answers
+from cdk_trainyard.identifiers import AUTO_SCALING_GROUP_TAG, PARALLELCLUSTER_TAG, STACK_TAG
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.quotas.instances import Market, instance_quota
 
@@ -38,7 +39,7 @@ CLUSTERS: Final = Call("sagemaker", "ListClusters")
 ECS_CLUSTERS: Final = Call("ecs", "ListClusters")
 RECIPES: Final = Call("imagebuilder", "ListImageRecipes")
 INFRASTRUCTURES: Final = Call("imagebuilder", "ListInfrastructureConfigurations")
-_OWN_TAGS: Final = ("aws:cloudformation:stack-name", "aws:autoscaling:groupName", "parallelcluster:cluster-name")
+_OWN_TAGS: Final = (STACK_TAG, AUTO_SCALING_GROUP_TAG, PARALLELCLUSTER_TAG)
 
 
 def clusters(answers: Answers) -> list[Call]:
