@@ -191,16 +191,8 @@ class Exporters:
     Default - the machine image has it."""
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots, so that a section can have two bases
-class Sampling:
-    """How often metrics are taken."""
-
-    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
-    """How many seconds lie between two samples of a series. Default: 30."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MetricsAgent(Sampling):
+class MetricsAgent:
     """The agent of a cluster's metrics, on its controller: vmagent, which writes to a workspace.
 
     ``HyperPodCluster`` fills it in from its ``metrics``.
@@ -212,6 +204,8 @@ class MetricsAgent(Sampling):
     """The workspace's Region, for which requests are signed."""
     cluster: Annotated[str, Text(pattern=r"[A-Za-z0-9-]+", words="the name of a cluster", example="llama2")]
     """The label ``cluster`` of every sample."""
+    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
+    """How many seconds lie between two samples of a series. Default: 30."""
     port: _Port = AGENT_PORT
     """Its port on the controller, for itself. Default: 8429."""
     alone: bool = False

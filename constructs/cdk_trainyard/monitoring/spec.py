@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
-from cdk_trainyard.lifecycle.spec import Exporters, Sampling
+from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import ByName, Said
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
@@ -89,9 +89,11 @@ class OwnAlarm:
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that a section can have several bases
-class ClusterMonitoringSpec(Sampling):
-    """What is taken of a cluster's nodes."""
+class ClusterMonitoringSpec:
+    """What is taken of a cluster's nodes, and how often."""
 
+    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
+    """How many seconds lie between two samples of a series. Default: 30."""
     exporters: Exporters | None = None
     """What nodes of a ParallelCluster or a fleet run; those of HyperPod are said in ``node_setup`` of the cluster, and
     a service has its own.
