@@ -31,7 +31,7 @@ class Permission:
     conditions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
-def granted(grantee: iam.IGrantable, *permissions: Permission) -> iam.Grant:
+def granted(grantee: iam.IGrantable, *permissions: Permission | iam.PolicyStatement) -> iam.Grant:
     """Let somebody do all of it.
 
     Args:

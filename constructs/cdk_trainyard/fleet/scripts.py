@@ -3,19 +3,16 @@
 from dataclasses import replace
 
 from aws_cdk import Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, read_bundle
-from cdk_trainyard.lifecycle.reading import script_statements
-from cdk_trainyard.lifecycle.uploader import HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.uploaded_folder import UploadedFolder
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.storage.grants import objects_arn
 
-_FAMILY = f"{ROOT_PREFIX}/fleet"
+_FAMILY = "fleet"
 _SHARED_STEPS = ("devices", "lustre")
 """Steps of other nodes that fit these as they are."""
 _IMAGE = "image/"
@@ -36,7 +33,7 @@ def fleet_bundle() -> Bundle:
     return bundle
 
 
-class FleetScripts(Construct):
+class FleetScripts(UploadedFolder):
     """The scripts that set a fleet's nodes up, below ``s3://<bucket>/lifecycle-scripts/fleet/``: immutable, read-only.
 
     They hold nothing of a fleet: what differs between nodes is written by their user data.
@@ -55,12 +52,7 @@ class FleetScripts(Construct):
         super().__init__(scope, construct_id)
         bundle = fleet_bundle()
         raise_problems(self, rules.content_problems(bundle))
-        self.bucket = bucket
-        self.content_hash: str = bundle.digest()
-        self.prefix: str = f"{_FAMILY}/{self.content_hash[:HASH_LENGTH]}"
-        self.uploaded: IDependable = Uploader.of(self).upload(
-            self, "Resource", bucket=bucket, prefix=self.prefix, bundle=bundle
-        )
+        self._upload(bundle, bucket, _FAMILY)
 
     @classmethod
     def of(cls, scope: Construct, bucket: s3.IBucket) -> "FleetScripts":
@@ -74,17 +66,3 @@ class FleetScripts(Construct):
         construct_id = f"FleetScripts{bucket.node.addr[-8:]}"
         found = stack.node.try_find_child(construct_id)
         return found if isinstance(found, cls) else cls(stack, construct_id, bucket=bucket)
-
-    @property
-    def s3_uri(self) -> str:
-        """Their address, ``s3://<bucket>/<prefix>/``."""
-        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
-
-    @property
-    def objects_arn(self) -> str:
-        """ARN of what nodes may read, a wildcard: these scripts and earlier versions."""
-        return objects_arn(self.bucket, prefix=_FAMILY)
-
-    def read_statements(self) -> list[iam.PolicyStatement]:
-        """Return the permissions of a node: list and read the scripts. It can never write."""
-        return script_statements(self.bucket, objects_arn=self.objects_arn)

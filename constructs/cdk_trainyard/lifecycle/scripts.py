@@ -8,15 +8,16 @@ from aws_cdk import Annotations, Names, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_deployment as deployment
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, content_of, default_folders, read_bundle
-from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings
 from cdk_trainyard.lifecycle.spec import AUTHORITY_FILE, SlurmTopology
-from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.uploaded_folder import UploadedFolder
+from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH
+from cdk_trainyard.operators import granted
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.surroundings import surroundings
@@ -24,7 +25,7 @@ from cdk_trainyard.surroundings import surroundings
 _SHIPPED_LOG = b"/var/log/provision/"
 
 
-class LifecycleScripts(Construct):
+class LifecycleScripts(UploadedFolder):
     """A folder of node scripts below ``s3://<bucket>/lifecycle-scripts/``: checked, immutable, read-only to nodes.
 
     The place is the hash of every name and byte in the folder and of the settings. A change of a script is therefore
@@ -75,7 +76,6 @@ class LifecycleScripts(Construct):
         users_file: str | Path | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.bucket: s3.IBucket = bucket
         self.entry: str = entry
         self.topology: SlurmTopology = topology
         folders = [("", Path(folder))] if folder is not None else default_folders()
@@ -110,33 +110,11 @@ class LifecycleScripts(Construct):
         if database is not None and database.authority is not None:
             certificates = content_of(Path(database.authority)) or b""  # none where CDK has yet to look the name up
             self._bundle = self._bundle.with_file(BundleFile(name=AUTHORITY_FILE, data=certificates))
-        rendered = self._render(settings, topology, legacy_topology)
+        rendered = self._render(settings, topology, legacy_topology, bucket)
         canonical = json.dumps(Stack.of(self).resolve(rendered), sort_keys=True, separators=(",", ":"))
-        self.content_hash: str = self._bundle.digest(canonical)
-        self._family = Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator="-")
-        self.prefix: str = f"{ROOT_PREFIX}/{self._family}/{self.content_hash[:HASH_LENGTH]}"
-        self.uploaded: IDependable = Uploader.of(self).upload(
-            self,
-            "Resource",
-            bucket=bucket,
-            prefix=self.prefix,
-            bundle=self._bundle,
-            data=[deployment.Source.json_data(name, content) for name, content in rendered.items()],
-        )
-
-    @property
-    def s3_uri(self) -> str:
-        """The folder's address, ``s3://<bucket>/<prefix>/``: ``SourceS3Uri`` of an instance group."""
-        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
-
-    @property
-    def objects_arn(self) -> str:
-        """ARN of what nodes may read, the wildcard that ``read_statements`` has: this folder and its earlier versions.
-
-        During an update the role changes before the cluster does; a node that starts in between still runs the version
-        before.
-        """
-        return self.bucket.arn_for_objects(f"{ROOT_PREFIX}/{self._family}/*")
+        family = Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator="-")
+        data = [deployment.Source.json_data(name, content) for name, content in rendered.items()]
+        self._upload(self._bundle, bucket, family, beside=[canonical], data=data)
 
     def entry_problems(self, entry: str, *, at: At) -> list[Problem]:
         """Return what is wrong with executing a file of the folder; nothing when all is well.
@@ -147,28 +125,22 @@ class LifecycleScripts(Construct):
         """
         return rules.entry_problems(self._bundle, entry, at=at)
 
-    def read_statements(self) -> list[iam.PolicyStatement]:
-        """Return the permissions of a node: read this folder and its earlier versions. It can never write."""
-        return script_statements(self.bucket, objects_arn=self.objects_arn)
-
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant the permissions of ``read_statements``; a role of this app gets them as an inline policy."""
-        first, *others = (
-            iam.Grant.add_to_principal(grantee=grantee, actions=statement.actions, resource_arns=statement.resources)
-            for statement in self.read_statements()
-        )
-        for other in others:
-            first = first.combine(other)
-        return first
+        return granted(grantee, *self.read_statements())
 
     def _render(
-        self, settings: NodeSettings | None, topology: SlurmTopology, legacy_topology: Mapping[str, object] | None
+        self,
+        settings: NodeSettings | None,
+        topology: SlurmTopology,
+        legacy_topology: Mapping[str, object] | None,
+        bucket: s3.IBucket,
     ) -> dict[str, object]:
         rendered: dict[str, object] = {}
         if settings is not None:
             users_file = USERS_FILE if self._bundle.find(USERS_FILE) else None
             rendered[SETTINGS_FILE] = settings.render(
-                topology=topology, users_file=users_file, bucket=self.bucket.bucket_name
+                topology=topology, users_file=users_file, bucket=bucket.bucket_name
             )
         if legacy_topology is not None:
             rendered[LEGACY_FILE] = dict(legacy_topology)

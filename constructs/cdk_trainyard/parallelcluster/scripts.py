@@ -21,7 +21,8 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules as bundle_rules
 from cdk_trainyard.lifecycle.bundle import read_bundle
 from cdk_trainyard.lifecycle.reading import script_statements
-from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.uploaded_folder import UploadedFolder
+from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import NOWHERE
@@ -32,7 +33,7 @@ BOOTSTRAP = "bootstrap.sh"
 """The small program: it fetches a folder and runs a file of it, or follows a plan."""
 
 
-class NodeScripts(Construct):
+class NodeScripts(UploadedFolder):
     """A folder of scripts for the nodes of a ParallelCluster: checked, uploaded under its hash, read-only to nodes.
 
     Defines the upload. The folder is there for the nodes before the cluster is made, and stays when it changes.
@@ -62,33 +63,14 @@ class NodeScripts(Construct):
         library = [] if folder is not None else [("lib", scripts_folder() / "lib")]
         self._bundle = read_bundle(("", place), *library, ("trainyard", own / "trainyard"))
         raise_problems(self, bundle_rules.content_problems(self._bundle))
-        self.bucket = bucket
         self._is_own = folder is None
-        self.content_hash: str = self._bundle.digest()
-        self._family = f"{ROOT_PREFIX}/{Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator='-')}"
-        self.prefix: str = f"{self._family}/{self.content_hash[:HASH_LENGTH]}"
-        self.uploaded: IDependable = Uploader.of(self).upload(
-            self, "Resource", bucket=bucket, prefix=self.prefix, bundle=self._bundle
-        )
+        family = Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator="-")
+        self._upload(self._bundle, bucket, family)
 
     @property
     def is_own(self) -> bool:
         """Whether it is the project's own folder."""
         return self._is_own
-
-    @property
-    def s3_uri(self) -> str:
-        """The folder's address, ``s3://<bucket>/<prefix>/``."""
-        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
-
-    @property
-    def objects_arn(self) -> str:
-        """ARN of what nodes may read, the wildcard that ``read_statements`` has: this folder and its earlier versions.
-
-        During an update the policy changes before the cluster does; a node that starts in between still runs the
-        version before.
-        """
-        return objects_arn(self.bucket, prefix=self._family)
 
     def action(self, entry: str, *args: str) -> CustomAction:
         """Return the action that runs a file of the folder.
@@ -104,10 +86,6 @@ class NodeScripts(Construct):
         judge.judged(action)
         raise_problems(self, [*bundle_rules.entry_problems(self._bundle, entry), *judge.problems])
         return action
-
-    def read_statements(self) -> list[iam.PolicyStatement]:
-        """Return the permissions of a node: list and read this folder and its earlier versions. It can never write."""
-        return script_statements(self.bucket, objects_arn=self.objects_arn)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
+from cdk_trainyard.operators import granted
+
 JOBS_NAME_KEYS = "jobs name their own keys in the buckets that were made for them"
 """Why jobs are granted whole buckets, for reviewers."""
 
@@ -142,15 +144,15 @@ class BucketGrants:
 
     def read(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
         """Let ``grantee`` list and read the objects under ``prefix``, which is the whole bucket without one."""
-        return _grant(grantee, read_statements(self._bucket, prefix=prefix))
+        return granted(grantee, *read_statements(self._bucket, prefix=prefix))
 
     def write(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
         """Let ``grantee`` put and tag objects under ``prefix``, which is the whole bucket without one."""
-        return _grant(grantee, write_statements(self._bucket, prefix=prefix))
+        return granted(grantee, *write_statements(self._bucket, prefix=prefix))
 
     def read_write(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
         """Let ``grantee`` list, read, put and tag objects under ``prefix``, which is the whole bucket without one."""
-        return _grant(grantee, read_write_statements(self._bucket, prefix=prefix))
+        return granted(grantee, *read_write_statements(self._bucket, prefix=prefix))
 
     def objects_arn(self, *, prefix: str = "") -> str:
         """Return the wildcard ARN that the verbs grant on, for reviewers; without ``prefix`` of the whole bucket."""
@@ -158,22 +160,7 @@ class BucketGrants:
 
     def delete(self, grantee: iam.IGrantable, *, prefix: str = "") -> iam.Grant:
         """Let ``grantee`` delete objects under ``prefix``, which is the whole bucket without one."""
-        return _grant(grantee, delete_statements(self._bucket, prefix=prefix))
-
-
-def _grant(grantee: iam.IGrantable, statements: Sequence[iam.PolicyStatement]) -> iam.Grant:
-    first, *others = (
-        iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=statement.actions,
-            resource_arns=statement.resources,
-            conditions=statement.conditions,
-        )
-        for statement in statements
-    )
-    for other in others:
-        first = first.combine(other)
-    return first
+        return granted(grantee, *delete_statements(self._bucket, prefix=prefix))
 
 
 def _clean(prefix: str) -> str:
