@@ -33,8 +33,8 @@ FOR_PEOPLE = (
     "constructs/cdk_trainyard/serving/compilation.py",
 )
 """Files with commands that people run where they are: outputs of stacks."""
-REPEATED = ("constructs/cdk_trainyard/serving/spec_service.py",)
-"""Files with defaults that a constructor repeats, where they are found."""
+REPEATED = ("constructs/cdk_trainyard/serving/node_health.py", "constructs/cdk_trainyard/serving/spec_service.py")
+"""Files that repeat in words what the matrix has, where it is found."""
 NEVER_ASKED = ("json-schema.org",)
 """Hosts in names that nobody looks up."""
 
