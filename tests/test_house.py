@@ -96,6 +96,13 @@ def test_rooms_apart_import_what_the_architecture_page_names() -> None:
     assert {(room, other) for room, other in used if room != other} == named
 
 
+def test_facts_of_rooms_are_read_in_one_way() -> None:
+    """By ``data_files``, which reads each file once."""
+    own = [path for path in SOURCES if path.relative_to(PACKAGE).parts[0] not in APART]
+    reading = re.compile(r"^import json$[^\0]*(importlib\.resources|parent / \"data\")", re.MULTILINE)
+    assert [path.name for path in own if reading.search(path.read_text())] == ["matrix.py"]  # beside data_files
+
+
 def test_tags_that_several_rooms_find_things_by_are_named_in_one_place() -> None:
     tags = {value for name, value in vars(identifiers).items() if name.endswith("_TAG")}
     rooms = [path for path in SOURCES if path.relative_to(PACKAGE).parts[0] not in APART]

@@ -1,10 +1,10 @@
 """What the policy of a network's S3 endpoint lets pass. No CDK: a file is judged by it, too."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
+
+from cdk_trainyard.data_files import load
 
 AWS_BUCKETS: Final = {"s3:GetObject": "AwsPackagesAndImages", "s3:PutObject": "CloudFormationAnswers"}
 """What everybody may do with buckets of AWS's own, and the statement's id."""
@@ -62,5 +62,4 @@ def s3_policy(region: str, partition: str, account: str, public_buckets: Sequenc
 @cache
 def aws_buckets() -> tuple[dict[str, str], ...]:
     """Return those buckets: name, with ``{region}`` for the Region, prefix if not all of it, action and purpose."""
-    data = json.loads(files(__package__).joinpath("data", "aws_buckets.json").read_text(encoding="utf-8"))
-    return tuple(data["buckets"])
+    return tuple(load("network", "aws_buckets")["buckets"])

@@ -4,23 +4,15 @@ Source: the package ``aws-parallelcluster``, read by ``tools/contract/extract_fa
 file. Nothing here is typed by hand.
 """
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-
-@cache
-def load() -> Mapping[str, Any]:
-    """Return all facts."""
-    text = files("cdk_trainyard.parallelcluster").joinpath("data", "pcluster.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+from cdk_trainyard.data_files import load
 
 
 def fact(name: str) -> Any:
     """Return one fact by its name in the file."""
-    return load()[name]
+    return load("parallelcluster", "pcluster")[name]
 
 
 def parallelcluster_version() -> str:

@@ -1,13 +1,11 @@
 """What Slurm's parameters take. Pure."""
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.texts import LINE
@@ -200,11 +198,10 @@ WEEK: Final = "0*7-(0+(:0+){0,2})?|0*10080(:0+)?|0*168:0+:0+"
 """The form of a week, for which Slurm remembers usage and counts age by default."""
 
 
-@cache
 def slurm_facts() -> Mapping[str, Any]:
     """Return the names of parameters with their kinds, and of plugins, as Slurm's source has them."""
-    text = files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    facts: Mapping[str, Any] = load("parallelcluster", "slurm")
+    return facts
 
 
 def minutes_of(value: Any) -> float | None:

@@ -4,19 +4,17 @@
 who fetches from it, where that stands, when, and which option asks for it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean, raise_problems
 from cdk_trainyard.partitions import domain_of, partition_of
 
-_DATA = Path(__file__).parent / "data"
 _HTTPS = 443
 UNKNOWN_REGION = "unknown"
 """The Region of a bucket of which no page says it: then both ways to it must be open."""
@@ -195,7 +193,7 @@ def addresses() -> Mapping[str, Address]:
     Raises:
         ConfigurationError: A row lacks its source or its date.
     """
-    rows: Mapping[str, Any] = json.loads((_DATA / "addresses.json").read_bytes())["addresses"]
+    rows: Mapping[str, Any] = load("reach", "addresses")["addresses"]
     raise_problems("reach/data/addresses.json", address_problems(rows))
     return {
         name: Address(
@@ -216,7 +214,7 @@ def fetches() -> tuple[Fetch, ...]:
     Raises:
         ConfigurationError: A row names no address of the table, or an agent's lacks its source.
     """
-    rows: Sequence[Mapping[str, Any]] = json.loads((_DATA / "fetches.json").read_bytes())["fetches"]
+    rows: Sequence[Mapping[str, Any]] = load("reach", "fetches")["fetches"]
     known = addresses()
     raise_problems("reach/data/fetches.json", fetch_problems(rows, known))
     return tuple(
