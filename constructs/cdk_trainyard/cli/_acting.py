@@ -4,12 +4,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cdk_trainyard.cli._deployed import Opened, chosen, tell_refused
+from cdk_trainyard.cli._deployed import Opened, chosen, opened, tell_refused
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import FILE
 
 if TYPE_CHECKING:
     from cdk_trainyard.operations import Action, Node, Outcome, System
@@ -19,6 +21,27 @@ def options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of those that act."""
     function = click.option("--json", "as_json", is_flag=True, help="Say what became of each as JSON.")(function)
     return click.option("-y", "--yes", is_flag=True, help="Do not ask.")(function)
+
+
+def command(name: str, does: str, wanted: "Callable[[System, Sequence[Node]], Action]") -> click.Command:
+    """Return a command that does something to nodes.
+
+    Args:
+        name: Its name.
+        does: What it does, in a sentence.
+        wanted: Makes the action.
+    """
+    how = "NODE is an id, a name in Slurm or an address. It says what will be done and what is lost by it, and asks."
+
+    @click.command(name, help=f"{does}\n\n{how}")
+    @click.argument("file", type=FILE)
+    @click.argument("names", nargs=-1, required=True, metavar="NODE|GROUP...")
+    @options
+    def made(file: Path, names: tuple[str, ...], yes: bool, as_json: bool) -> int:
+        of = opened(file)
+        return act(of, on_nodes(of, names, wanted), yes=yes, as_json=as_json)
+
+    return made
 
 
 def on_nodes(of: Opened, names: Sequence[str], wanted: "Callable[[System, Sequence[Node]], Action]") -> "list[Action]":

@@ -1,23 +1,7 @@
 """``trainyard replace FILE NODE|GROUP…``."""
 
-from pathlib import Path
-
-import click
-
 from cdk_trainyard.cli import _acting
-from cdk_trainyard.cli._deployed import opened
-from cdk_trainyard.cli._files import FILE
 
-
-@click.command("replace")
-@click.argument("file", type=FILE)
-@click.argument("names", nargs=-1, required=True, metavar="NODE|GROUP...")
-@_acting.options
-def command(file: Path, names: tuple[str, ...], yes: bool, as_json: bool) -> int:
-    """Put other machines in the place of nodes.
-
-    NODE is an id, a name in Slurm or an address. It says what will be done and what is lost by it, and asks.
-    """
-    of = opened(file)
-    actions = _acting.on_nodes(of, names, lambda system, nodes: system.replace(nodes))
-    return _acting.act(of, actions, yes=yes, as_json=as_json)
+command = _acting.command(
+    "replace", "Put other machines in the place of nodes.", lambda system, nodes: system.replace(nodes)
+)
