@@ -12,8 +12,8 @@ from typing import Any, Final
 from aws_cdk import Stack
 from constructs import IConstruct
 
-from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.hyperpod.rules_overrides import group_shape
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.origin import MADE, ORIGIN, PROPERTIES, WRITTEN
 from cdk_trainyard.problems import At
@@ -68,7 +68,7 @@ _QUEUES: Final = "ClusterConfiguration.Scheduling.SlurmQueues.{}"
 
 def _of_groups() -> dict[str, str]:
     """Return the properties of instance groups that have an option's own name, each with its key."""
-    known = load("hyperpod", "properties")["properties"]["InstanceGroups"]["items"]["properties"]
+    known = group_shape()["properties"]
     names = {each.name.title().replace("_", ""): each.name for each in fields(InstanceGroup)}
     return {f"InstanceGroups.{{}}.{name}": f"{_GROUP}.{key}" for name, key in names.items() if name in known}
 

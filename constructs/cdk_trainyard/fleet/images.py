@@ -43,6 +43,16 @@ def names_of_family(family: str) -> list[str]:
     return [name for name in dlami_names() if family in _images()[name]["families"]]
 
 
+def parameter_of(name: str) -> str | None:
+    """Return the SSM parameter that holds the id of an image. None: no image of that name is known.
+
+    Args:
+        name: The image's name.
+    """
+    parameter: str | None = _images().get(name, {}).get("parameter")
+    return parameter
+
+
 def other_device(family: str) -> str | None:
     """Return the device of a family, neither GPU nor Neuron device, that no image here has a driver for."""
     device: str | None = load("fleet", "images")["others"].get(family)

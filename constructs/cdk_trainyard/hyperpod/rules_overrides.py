@@ -46,12 +46,18 @@ _OF_THE_NETWORK = {"VpcConfig": "'network' says its subnets", "VpcConfig.Securit
 """Where the cluster has a network; a security group more does no harm."""
 
 
+def group_shape() -> Mapping[str, Any]:
+    """Return what an instance group may have in CloudFormation: names of properties, and what is in them."""
+    shape: Mapping[str, Any] = load("hyperpod", "properties")["properties"][_GROUPS]["items"]
+    return shape
+
+
 def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
     """Check that an override of a group never writes what an option says, or the service."""
     overrides, at = group.spec.raw_overrides, ("raw_overrides",)
     if overrides is None or unresolved(overrides):
         return
-    shape = load("hyperpod", "properties")["properties"][_GROUPS]["items"]
+    shape = group_shape()
     own = {"OverrideVpcConfig"} if group.spec.network or group.spec.security_groups else set()
     yield from within(at, _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, shape, own))
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from cdk_trainyard.account import Call
-from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check, place
 from cdk_trainyard.doctor.file import texts
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
+from cdk_trainyard.fleet.images import parameter_of
 from cdk_trainyard.serving.catalogue import host_image
 
 NAME: Final = "image"
@@ -18,9 +18,8 @@ _ID: Final = "ami-"
 def _images(deployment: DeploymentSpec) -> dict[str, str]:
     """Return the images that the file chooses, by id or by the parameter that holds it, with the places."""
     found: dict[str, str] = {}
-    known = load("fleet", "images")["images"]
     for said in texts(deployment, "ami_id", "image_id", "base", "dlami", "parameter"):
-        name = known.get(said.value, {}).get("parameter", said.value)
+        name = parameter_of(said.value) or said.value
         if name.startswith((_ID, "/")):
             found.setdefault(name, said.at(deployment))
     if deployment.serving is not None:
