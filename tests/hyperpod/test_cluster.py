@@ -24,7 +24,6 @@ from cdk_trainyard.hyperpod import (
     NodeRecovery,
     SlurmConfigStrategy,
 )
-from cdk_trainyard.hyperpod.limits import TEMPLATE_BYTES
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.lifecycle import LifecycleScripts
 from cdk_trainyard.storage import AccountingDatabase, LustreFileSystem, Mount, OpenZfs
@@ -44,6 +43,8 @@ from tests.hyperpod.parts import (
 from tests.parts import existing_network, subnet_id
 
 Build = Callable[..., HyperPodCluster]
+TEMPLATE_BYTES = 1_000_000
+"""CloudFormation's limit of a template that is deployed from S3 (CloudFormation quotas)."""
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
 OTHER_NETWORK = {"Subnets": ["subnet-0123456789abcdef0"], "SecurityGroupIds": ["sg-0123456789abcdef0"]}

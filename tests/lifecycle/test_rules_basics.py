@@ -60,11 +60,11 @@ def scripts(
         (
             NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn="hunter2", port=0)),  # noqa: S106
             (
+                "'settings.setup.accounting.port' must be 1 to 65535, got 0",
                 (
                     "'settings.setup.accounting.secret_arn' must be the ARN of a secret, "
                     "arn:aws:secretsmanager:us-west-2:<account>:secret:<name>, got 'hunter2'"
                 ),
-                "'settings.setup.accounting.port' must be 1 to 65535, got 0",
             ),
         ),
         *(

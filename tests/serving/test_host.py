@@ -15,7 +15,7 @@ import pytest
 
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.catalogue import Server, engine_image
-from cdk_trainyard.serving.host_script import USER_DATA_BYTES, HostSettings, render
+from cdk_trainyard.serving.host_script import HostSettings, render
 from cdk_trainyard.serving.model_layout import layout
 from tests.serving import model_folder
 from tests.serving.parts import model
@@ -23,6 +23,8 @@ from tests.serving.parts import model
 pytestmark = pytest.mark.programs
 
 DATA = Path(__file__).parent / "data"
+USER_DATA_BYTES = 16384
+"""What EC2 takes (EC2 user guide, "Work with instance user data")."""
 SETTINGS = HostSettings(
     cluster_name="serving",
     bucket_name="some-models",

@@ -40,9 +40,6 @@ PROPERTY_PATH = re.compile(r"[A-Z][A-Za-z0-9]*(\.([A-Za-z][A-Za-z0-9]*|[0-9]+))*
 READ_ONLY = ("ClusterStatus", "CreationTime", "CurrentCount", "FailureMessage", "NextPatchDate")
 """Outputs of the service that the L1 offers as inputs; writing one is drift from the first day."""
 
-TEMPLATE_BYTES = 1_000_000
-"""CloudFormation's limit of a template that is deployed from S3 (CloudFormation quotas)."""
-
 SCRIPT_LENGTH = 128
 """Characters of ``OnCreate`` and ``OnInitComplete``."""
 PARTITION_OF_DEFAULTS = "default"

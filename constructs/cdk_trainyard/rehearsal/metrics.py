@@ -31,7 +31,6 @@ _SERVER, _MANAGER = "127.0.0.1:9091", "127.0.0.1:9093"
 _START_SECONDS = 120
 _LOOK_SECONDS = 1
 _PATIENCE_SECONDS = 900
-_TELLS_NOBODY = {"alertmanager_config": "{route: {receiver: nobody}, receivers: [{name: nobody}]}"}
 _KEY = ("AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test")  # of the service, which signs as itself
 
 

@@ -20,8 +20,6 @@ from cdk_trainyard.serving.catalogue import EngineImage
 from cdk_trainyard.serving.engine_settings import STOP_SECONDS
 from cdk_trainyard.versions import driver_window
 
-USER_DATA_BYTES = 16384
-"""What EC2 takes (EC2 user guide, "Work with instance user data")."""
 FOLDER = "/opt/trainyard"
 MOUNT_PATH = "/mnt/trainyard/model"
 CACHE_PATH = "/var/cache/trainyard/model"

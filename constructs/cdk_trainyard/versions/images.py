@@ -20,9 +20,7 @@ class ImageFacts:
         glibc: Its C library.
         kernel: Its kernel, or the series. None: not known.
         neuron_driver: Its Neuron driver. None: none, or not known.
-        nvidia_driver: Its NVIDIA driver. None: none, or not known.
         efa_installer: The EFA installer that made it. None: none, or not known.
-        lustre_client: Its Lustre client. None: none, or not known.
         source: Where these facts are from.
         date: Of which day.
     """
@@ -36,9 +34,7 @@ class ImageFacts:
     glibc: str
     kernel: str | None = None
     neuron_driver: str | None = None
-    nvidia_driver: str | None = None
     efa_installer: str | None = None
-    lustre_client: str | None = None
     source: str
     date: str
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from cdk_trainyard import account
-from cdk_trainyard.operations import Deployed
+from cdk_trainyard.operations import Deployed, instances
 
 
 class Account:
@@ -43,7 +43,7 @@ class Account:
 
 def tag(resource: dict[str, Any], key: str) -> str:
     """Return one tag's value, or ``"-"``."""
-    return next((str(tag["Value"]) for tag in resource.get("Tags", []) if tag["Key"] == key), "-")
+    return instances.tag(resource, key) or "-"
 
 
 class Row(NamedTuple):
