@@ -99,7 +99,7 @@ def test_rooms_apart_import_what_the_architecture_page_names() -> None:
 def test_facts_of_rooms_are_read_in_one_way() -> None:
     """By ``data_files``, which reads each file once."""
     own = [path for path in SOURCES if path.relative_to(PACKAGE).parts[0] not in APART]
-    reading = re.compile(r"^import json$[^\0]*(importlib\.resources|parent / \"data\")", re.MULTILINE)
+    reading = re.compile(r"^import json$[^\0]*(joinpath\(\"data\"|parent / \"data\")", re.MULTILINE)
     assert [path.name for path in own if reading.search(path.read_text())] == ["matrix.py"]  # beside data_files
 
 
