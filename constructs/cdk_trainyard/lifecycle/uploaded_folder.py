@@ -42,8 +42,8 @@ class UploadedFolder(Construct):
             bundle: The files.
             bucket: Where they go.
             family: What all versions of the folder are below.
-            beside: What enters the hash beside the files. Default: nothing.
-            data: Files beside them whose text holds Tokens. Default: none.
+            beside: What enters the hash beside the files. Default - nothing.
+            data: Files beside them whose text holds Tokens. Default - none.
         """
         self.bucket, self._family = bucket, f"{ROOT_PREFIX}/{family}"
         self.content_hash = bundle.digest(*beside)
