@@ -13,7 +13,7 @@ from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, Metrics
 from cdk_trainyard.cli import main
 from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.monitoring.promql import UNREAD, unbalanced
+from cdk_trainyard.monitoring.promql import UNREAD, taken_for_a_variable, unbalanced
 from cdk_trainyard.monitoring.templates import is_open, template_fault
 from tests.monitoring import promtool
 from tests.monitoring.test_workspace import new_stack
@@ -100,6 +100,12 @@ def test_a_group_has_as_many_rules_as_the_service_takes() -> None:
             [own(summary="{{ len ($value }}")],
             "must be a template of Prometheus, got '{{ len ($value }}': PROMTOOL says unclosed left paren",
         ),
+        (
+            [own(expr='{job="x"} $cluster')],
+            "'own_alarms.LossIsNaN.expr' must have '$cluster' between the braces of a selector, since it is a matcher, "
+            "got '{job=\"x\"} $cluster'; write {$cluster} behind the name of a metric, or $cluster beside other "
+            "matchers between its braces",
+        ),
         ([own(summary="")], "'own_alarms.LossIsNaN.summary' must say something, got ''"),
         ([own(name="DiskFull")], "must be no name of the table of alarms: 'overrides' change those, got 'DiskFull'"),
         ([LOSS, own(minutes=3)], "must be said once, got 'LossIsNaN' again"),
@@ -157,6 +163,28 @@ def test_where_there_is_no_promtool_what_is_open_is_refused() -> None:
     with pytest.raises(ConfigurationError) as refused:
         made(own(expr="up{$cluster"))
     assert refused.value.problems == ("'own_alarms.LossIsNaN.expr' must be PromQL, got 'up{$cluster': it lacks a }",)
+
+
+ELSEWHERE = "write {$cluster} behind the name of a metric, or $cluster beside other matchers between its braces"
+
+
+@pytest.mark.parametrize(
+    ("expr", "instead"),
+    [
+        ("up$cluster == 0", ELSEWHERE),
+        ("$cluster", ELSEWHERE),
+        ("rate(up[$cluster])", ELSEWHERE),
+        ("up{$cluster} offset $cluster", ELSEWHERE),
+        ("sum by (node, $cluster) (up{$cluster})", "write cluster, the label, in its place"),
+        ("up{$cluster} / on($cluster) x{$cluster}", "write cluster, the label, in its place"),
+        ("up{ $cluster, job=~'a{2}'} unless x{job=\"}\",$cluster }", None),
+        ("up{$cluster} == 0 # of $cluster", None),
+        ("up{ # of one\n $cluster}", None),
+        ("up$clusters", None),
+    ],
+)
+def test_the_matcher_of_the_cluster_stands_between_braces(expr: str, instead: str | None) -> None:
+    assert taken_for_a_variable(expr) == instead
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ _OVER_SAMPLES = re.compile(
 _ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
 _LABEL = re.compile(r"\w+\s*(?:=~?|!=|!~)\s*$")
 """A label with its operator, after which its value stands (Prometheus, "Querying basics": label matchers)."""
+_OF_LABELS = re.compile(r"\b(by|without|on|ignoring|group_left|group_right)\s*\([^()]*$")
+"""Where labels are named, and nothing is compared (Prometheus, "Operators": aggregation, vector matching)."""
 _NAMED = re.compile(r"""\bcluster\s*=~?\s*["'`]([^"'`]*)""")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _EXPRESSION = re.compile(r"^.*?could not parse expression: ")
@@ -118,6 +120,23 @@ def taken_for_a_value(expr: str) -> str | None:
     for start, value in places:
         label = _LABEL.search(bare[:start])
         return f"{label[0] if label else ''}{value}"
+    return None
+
+
+def taken_for_a_variable(expr: str) -> str | None:
+    """Return what to write in place of ``$cluster`` where it stands outside the braces of a selector, or None.
+
+    Args:
+        expr: PromQL.
+    """
+    bare = _APART.sub(lambda literal: " " * len(literal[0]), expr)
+    for place in re.finditer(rf"{re.escape(_CLUSTER)}\b", bare):
+        before = bare[: place.start()]
+        if before.rfind("{") > before.rfind("}"):
+            continue
+        if _OF_LABELS.search(before):
+            return "write cluster, the label, in its place"
+        return "write {$cluster} behind the name of a metric, or $cluster beside other matchers between its braces"
     return None
 
 

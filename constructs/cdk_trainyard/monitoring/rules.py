@@ -8,7 +8,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, did_you_mean
 from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms
-from cdk_trainyard.monitoring.promql import can_parse, taken_for_a_value, unreadable
+from cdk_trainyard.monitoring.promql import can_parse, taken_for_a_value, taken_for_a_variable, unreadable
 from cdk_trainyard.monitoring.render import own_rule
 from cdk_trainyard.monitoring.spec import (
     AlarmOverride,
@@ -117,6 +117,9 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
         elif value := taken_for_a_value(alarm.expr):
             text = f"must have '$cluster' as it is between braces, got {shown(value)}: it is a whole matcher"
             yield Problem((*at, "expr"), f"{text}; write {{$cluster}}")
+        elif instead := taken_for_a_variable(alarm.expr):
+            text = "must have '$cluster' between the braces of a selector, since it is a matcher"
+            yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}; {instead}")
         elif "{{resolve:" in alarm.expr:
             text = "must be without '{{resolve:', which CloudFormation takes for a reference"
             yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}")
