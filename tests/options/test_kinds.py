@@ -268,12 +268,21 @@ def test_a_time_zone_is_one_of_a_place(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("PST", "America/Los_Angeles"), ("mdt", "America/Denver"), ("EDT", "America/New_York")]
+    ("name", "meant"),
+    [("PST", "America/Los_Angeles"), ("mdt", "America/Denver"), ("EDT", "America/New_York"), ("KST", "Asia/Seoul")],
 )
 def test_an_abbreviation_of_a_time_zone_is_told_its_place(name: str, meant: str) -> None:
     assert str(TimeZone().problem(name, HERE)) == (
         f"must be a time zone, as Europe/Berlin, got {name!r}; did you mean {meant!r}?"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("cst", "; did you mean 'America/Chicago' or 'Asia/Shanghai'?"), ("XST", ""), ("utc", "; did you mean 'UTC'?")],
+)
+def test_no_abbreviation_is_offered_for_another(name: str, hint: str) -> None:
+    assert str(TimeZone().problem(name, HERE)) == f"must be a time zone, as Europe/Berlin, got {name!r}{hint}"
 
 
 def test_a_machine_without_time_zones_judges_their_form(monkeypatch: pytest.MonkeyPatch) -> None:

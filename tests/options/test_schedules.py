@@ -9,7 +9,7 @@ from cdk_trainyard.fleet.spec_image import TrainingImageSpec
 from cdk_trainyard.hyperpod.kinds import UpdateSchedule
 from cdk_trainyard.options.fields import Scalar, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Kind
-from cdk_trainyard.options.schedules import Schedule, last_month, meet
+from cdk_trainyard.options.schedules import Schedule, last_month, meet, numbered_days
 
 _SIX = (
     "of 6 fields (minute, hour, day of the month, month, day of the week, year) where 5 are, as "
@@ -142,6 +142,35 @@ def test_says_when_a_schedule_comes_for_the_last_time(schedule: str, month: tupl
 )
 def test_says_whether_two_schedules_meet(one: str, other: str, they_do: bool) -> None:
     assert [meet(one, other), meet(other, one)] == [they_do, they_do]
+
+
+@pytest.mark.parametrize(
+    ("weekday", "comes", "meant"),
+    [
+        ("1-5", "SUN-THU", "MON-FRI"),
+        ("2,7", "MON,SAT", "TUE,SUN"),
+        ("1/2", "SUN/2", "MON/2"),
+        ("2#1", "MON#1", "TUE#1"),
+        ("6L", "FRIL", "SATL"),
+    ],
+)
+def test_days_that_are_numbers_are_told_by_their_names(weekday: str, comes: str, meant: str) -> None:
+    schedule = f"cron(0 20 ? * {weekday} *)"
+    says = f"'{schedule}' comes on {comes}, since 1 is Sunday there; for {meant} write the names"
+    assert numbered_days(schedule) == says
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        *(f"cron(0 20 ? * {each} *)" for each in ("*", "*/2", "1-7", "MON-FRI", "MON#2", "L")),
+        "cron(1 2 3 4 ? *)",
+        "rate(5 days)",
+        "at(2026-12-24T20:00:00)",
+    ],
+)
+def test_no_other_schedule_has_days_that_are_numbers(schedule: str) -> None:
+    assert numbered_days(schedule) is None
 
 
 def _of_images() -> Kind:

@@ -15,6 +15,7 @@ from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.network.spec import Endpoint
+from cdk_trainyard.options.schedules import numbered_days
 from cdk_trainyard.quotas import Quota
 from cdk_trainyard.storage.mount_facts import across_zones, hidden_home
 from cdk_trainyard.tokens import unresolved
@@ -192,6 +193,12 @@ def unknown_packages(build: TrainingImageSpec) -> Warnings:
         yield from judgement.unknown
 
 
+def numbered_schedule(build: TrainingImageSpec) -> Warnings:
+    """Builds that come on days of the week that are numbers."""
+    if build.schedule is not None and not unresolved(build.schedule) and (days := numbered_days(build.schedule)):
+        yield f"'schedule' {days}"
+
+
 WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
@@ -215,5 +222,8 @@ MASTER_WARNINGS: dict[str, Callable[[NodeImage], Warnings]] = {
 }
 """Those of a master, by its image."""
 
-BUILD_WARNINGS: dict[str, Callable[[TrainingImageSpec], Warnings]] = {"unknown-versions": unknown_packages}
+BUILD_WARNINGS: dict[str, Callable[[TrainingImageSpec], Warnings]] = {
+    "unknown-versions": unknown_packages,
+    "numbered-days": numbered_schedule,
+}
 """Those of the build of an image."""

@@ -9,22 +9,45 @@ from functools import cache
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.errors import asked, did_you_mean
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import Flaw, either, shown
 
 _OF_NO_PLACE: Final = frozenset({"Factory", "localtime"})
-_ABBREVIATIONS: Final = {
-    **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
-    "MDT": "America/Denver",
-    **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
-    "EDT": "America/New_York",
+_ABBREVIATIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("PST", "PDT"), ("America/Los_Angeles",)),
+    "MDT": ("America/Denver",),
+    "CST": ("America/Chicago", "Asia/Shanghai"),
+    "CDT": ("America/Chicago",),
+    "EDT": ("America/New_York",),
+    **dict.fromkeys(("AKST", "AKDT"), ("America/Anchorage",)),
+    "BRT": ("America/Sao_Paulo",),
+    "BST": ("Europe/London",),
+    "CEST": ("Europe/Berlin",),
+    "EEST": ("Europe/Athens",),
+    "WEST": ("Europe/Lisbon",),
+    "MSK": ("Europe/Moscow",),
+    "SAST": ("Africa/Johannesburg",),
+    "IST": ("Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"),
+    "PKT": ("Asia/Karachi",),
+    "WIB": ("Asia/Jakarta",),
+    "SGT": ("Asia/Singapore",),
+    "HKT": ("Asia/Hong_Kong",),
+    "KST": ("Asia/Seoul",),
+    "JST": ("Asia/Tokyo",),
+    "AWST": ("Australia/Perth",),
+    **dict.fromkeys(("ACST", "ACDT"), ("Australia/Adelaide",)),
+    **dict.fromkeys(("AEST", "AEDT"), ("Australia/Sydney",)),
+    **dict.fromkeys(("NZST", "NZDT"), ("Pacific/Auckland",)),
 }
 """Places for abbreviations that are no zones: the links of PST8PDT, MST7MDT, CST6CDT and EST5EDT (IANA, ``backward``,
-2024b)."""
+2024b), and those that the zones of places have, or had (IANA, ``asia``, ``australasia``, ``europe``, ``southamerica``).
+"""
 _FORM_OF_ZONE: Final = r"[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)*"
 _MONTHS: Final = {name.upper(): number for number, name in enumerate(month_abbr) if name}
 _DAYS: Final = {name.upper(): 1 + number % 7 for number, name in enumerate(day_abbr, 1)}
+_NUMBERED: Final = re.compile(r"(?<![/#])[1-7]")
+"""Days of the week that are numbers, which neither steps are nor which of a month's."""
 _FIRST_YEAR: Final = 2026
 """Of this library: what was due before never comes."""
 _LAST_YEAR: Final = 2199
@@ -116,8 +139,9 @@ class TimeZone:
         known = _time_zones()
         if value in known or (not known and value not in _OF_NO_PLACE and re.fullmatch(_FORM_OF_ZONE, value)):
             return None
+        places = [each for each in known if not each.isupper() or each.upper() == value.upper()]
         meant = _ABBREVIATIONS.get(value.upper())
-        hint = f"; did you mean {shown(meant)}?" if meant else did_you_mean(value, known)
+        hint = asked(value, meant) if meant else did_you_mean(value, places)
         return Flaw("must be a time zone, as Europe/Berlin", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
@@ -142,6 +166,25 @@ def last_month(schedule: str) -> tuple[int, int] | None:
     if max(years) >= _FAR_YEAR:
         return None
     return max((each, number) for each in years for number in months if _has(each, number, day, weekday))
+
+
+def numbered_days(schedule: str) -> str | None:
+    """Return which days of the week a right schedule comes on where it has them as numbers, as a sentence; else None.
+
+    Sources, read 2026-11: EventBridge user guide, "Cron expressions reference": 1 to 7 or SUN to SAT. POSIX,
+    ``crontab``: 0 to 6, 0 is Sunday.
+
+    Args:
+        schedule: The schedule.
+    """
+    kind, _, text = schedule.removesuffix(")").partition("(")
+    weekday = text.split(" ")[4] if kind == "cron" else ""
+    names = list(_DAYS)  # from Monday on
+    said = _NUMBERED.sub(lambda day: names[int(day[0]) - 2], weekday)
+    if said in {weekday, "SUN-SAT"}:
+        return None
+    meant = _NUMBERED.sub(lambda day: names[int(day[0]) - 1], weekday)
+    return f"{shown(schedule)} comes on {said}, since 1 is Sunday there; for {meant} write the names"
 
 
 def meet(one: str, other: str) -> bool:

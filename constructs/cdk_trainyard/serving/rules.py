@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.options.schedules import numbered_days
 from cdk_trainyard.problems import Problem, option, warned, within
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.findings import Findings
@@ -48,6 +49,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
     warnings = [*warned("serving", "fixed-scaling", _fixed(spec.scaling))]
+    warnings += warned("serving", "numbered-days", _numbered(spec.scaling))
     warnings += warned("serving", "environment", variable_warnings(spec))
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
@@ -96,6 +98,13 @@ def _fixed(scaling: ServiceScaling | None) -> Iterator[str]:
     if not unresolved(*bounds) and len(bounds) == 1:
         text = f"'scaling' with 'min_tasks' and 'max_tasks' {scaling.max_tasks} never changes the number of tasks"
         yield f"{text}: widen the bounds, or leave it out"
+
+
+def _numbered(scaling: ServiceScaling | None) -> Iterator[str]:
+    """Say on which days of the week schedules come that have them as numbers."""
+    if scaling is not None and not unresolved(scaling, scaling.schedules):
+        found = (numbered_days(each.schedule) for each in scaling.schedules if not unresolved(each, each.schedule))
+        yield from (f"the schedule {text}" for text in found if text)
 
 
 def _multi_head(model: NeuronModel, known: InstanceType) -> Iterator[str]:
