@@ -259,6 +259,7 @@ def test_the_ids_are_api() -> None:
         "lustre-in-other-zone",
         "lustre-over-tcp",
         "home-hidden",
+        "mount-path-twice",
         "mixed-architectures",
         "spot-controller",
         "deep-health-checks-on-neuron",

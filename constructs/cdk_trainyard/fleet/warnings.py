@@ -17,7 +17,7 @@ from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.options.schedules import numbered_days
 from cdk_trainyard.quotas import Quota
-from cdk_trainyard.storage.mount_facts import across_zones, hidden_home
+from cdk_trainyard.storage.mount_facts import across_zones, hidden_home, named_twice
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
 
@@ -48,6 +48,12 @@ def home_hidden(spec: FleetSpec, around: FleetFacts) -> Warnings:
     for mount in around.mounts:
         if not unresolved(user, mount.path) and mount.path in {"/home", f"/home/{user}"}:
             yield hidden_home(mount.path, user)
+
+
+def mount_path_twice(_spec: FleetSpec, around: FleetFacts) -> Warnings:
+    """A data repository whose directory has the path of the mount once more."""
+    for mount in around.mounts:
+        yield from named_twice(mount.path, mount.repositories)
 
 
 def lustre_over_tcp(_spec: FleetSpec, around: FleetFacts) -> Warnings:
@@ -145,6 +151,18 @@ def master_replaced(image: NodeImage) -> Warnings:
         )
 
 
+def build_warnings(build: TrainingImageSpec) -> Iterator[tuple[str, str]]:
+    """Yield what may surprise about an image that is built, by the id of the warning.
+
+    Args:
+        build: The image, in which nothing is wrong.
+    """
+    for _, judgement in build_judgements(build):
+        yield from (("unknown-versions", text) for text in judgement.unknown)
+    if build.schedule is not None and not unresolved(build.schedule) and (days := numbered_days(build.schedule)):
+        yield "numbered-days", f"'schedule' {days}"
+
+
 def _built_later(image: NodeImage) -> bool:
     """Whether an image is built when somebody asks its pipeline."""
     return image.build is not None and not image.build.while_deploying
@@ -202,6 +220,7 @@ def numbered_schedule(build: TrainingImageSpec) -> Warnings:
 WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
+    "mount-path-twice": mount_path_twice,
     "lustre-over-tcp": lustre_over_tcp,
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,

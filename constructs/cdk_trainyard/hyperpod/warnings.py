@@ -13,7 +13,7 @@ from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint
 from cdk_trainyard.reach import Route
-from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, takes_efa
+from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, named_twice, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -62,6 +62,12 @@ def home_hidden(cluster: ResolvedCluster) -> Warnings:
         kept = mount.kind == "OpenZFS" and cluster.runs_own_scripts
         if not unresolved(mount.path) and mount.path == HOME and not kept:
             yield hidden_home(mount.path, HOME.rpartition("/")[2])
+
+
+def mount_path_twice(cluster: ResolvedCluster) -> Warnings:
+    """A data repository whose directory has the path of the mount once more."""
+    for mount in cluster.facts.mounts:
+        yield from named_twice(mount.path, mount.repositories)
 
 
 def mixed_architectures(cluster: ResolvedCluster) -> Warnings:
@@ -183,6 +189,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "lustre-over-tcp": lustre_over_tcp,
     "home-hidden": home_hidden,
+    "mount-path-twice": mount_path_twice,
     "mixed-architectures": mixed_architectures,
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,

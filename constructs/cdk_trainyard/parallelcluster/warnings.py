@@ -25,7 +25,7 @@ from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.spec_queues import Placement
 from cdk_trainyard.problems import either
-from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
+from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, named_twice, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -362,6 +362,12 @@ def home_hidden(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> War
             yield hidden_home(place, user)
 
 
+def mount_path_twice(_spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
+    """A data repository whose directory has the path of the mount once more."""
+    for mount in context.mounts:
+        yield from named_twice(mount.path, mount.repositories)
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
@@ -371,6 +377,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnin
     "fleet-stop": fleet_stop,
     "ebs-bottleneck": ebs_bottleneck,
     "home-hidden": home_hidden,
+    "mount-path-twice": mount_path_twice,
     "efa-not-used": efa_not_used,
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,

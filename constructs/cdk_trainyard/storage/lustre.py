@@ -128,6 +128,7 @@ class LustreFileSystem(Lustre):
         self.efa_enabled = efa_enabled
         self.lustre_version = lustre_version
         self.file_servers = file_servers(spec)
+        self.repositories = tuple("/".join(("", *link.segments)) for link in data_repositories)
         kept = removal_policy or (KEPT if is_persistent(spec) else RemovalPolicy.DESTROY)
         self.log_group = None if log_level == LustreLogLevel.DISABLED else self._log_group(log_retention, kept)
         self._resource = fsx.CfnFileSystem(

@@ -1,5 +1,7 @@
 """What clusters need of a Lustre file system, whether it is made here or stood there before."""
 
+from collections.abc import Sequence
+
 import jsii
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -29,6 +31,7 @@ class Lustre(Construct):
         efa_enabled: Whether clients can reach it over EFA.
         lustre_version: Its version of Lustre. None: unknown, imported.
         file_servers: Addresses that it takes in its subnet. None: unknown.
+        repositories: Its directories that show buckets, from its root. Default - none that are known.
         rules_exist: Whether its group and that of its clients let one another in already.
         ready: What to depend on before mounting: the file system, its links to S3 and its root squash.
     """
@@ -45,6 +48,7 @@ class Lustre(Construct):
     efa_enabled: bool
     lustre_version: str | None = None
     file_servers: int | None
+    repositories: Sequence[str] = ()
     rules_exist: bool = False
     ready: IDependable
 

@@ -44,4 +44,5 @@ class Mount:
             lustre_version=found.lustre_version,
             subnet=None if found.subnet is None else found.subnet.subnet_id,
             file_servers=found.file_servers,
+            repositories=[f"{self.path}{directory}" for directory in found.repositories],
         )

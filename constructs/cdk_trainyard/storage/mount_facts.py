@@ -1,6 +1,6 @@
 """What rules ask of a file system at a path. No CDK: a deployment file says it too."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,6 +64,20 @@ def across_zones(clients: str, zone: str | None, other: str | None) -> str:
         "GB in each direction (Data Transfer within the Region, EC2 on-demand pricing); put the file system into "
         f"{zone}"
     )
+
+
+def named_twice(path: str, repositories: Iterable[str]) -> Iterator[str]:
+    """Yield the warning of directories that begin, in the file system, as the path that it is mounted at.
+
+    Args:
+        path: Where the file system is mounted.
+        repositories: Its directories that show buckets, as nodes see them.
+    """
+    for directory in repositories:
+        if f"{directory}/".startswith(f"{path}{path}/"):
+            inside, meant = directory.removeprefix(path), directory.removeprefix(f"{path}{path}") or "/"
+            text = f"nodes see the bucket of the data repository {inside} at {directory}: its 'file_system_path' begins"
+            yield f"{text} at the root of the file system; for {inside} on nodes write {meant}"
 
 
 def takes_efa(kind: InstanceType) -> bool:
