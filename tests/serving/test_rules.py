@@ -1048,6 +1048,12 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'domain_name' must be a domain name alone, without scheme, port, path or wildcard, as models.example.com, got 'https://models.example.com'"
         ],
     ),
+    "domain name of AWS's": (
+        {"domain_name": "door-1.us-west-2.elb.amazonaws.com"},
+        [
+            "'domain_name' must be a name of a domain of yours, which the certificate is for, got 'door-1.us-west-2.elb.amazonaws.com' of AWS's; leave it out for the load balancer's own name"
+        ],
+    ),
     "metrics let in": (
         {"paths": ["/v1/*", "/metrics"]},
         ["'paths[1]' must not let in /metrics, got '/metrics'; use '/v1/*'"],

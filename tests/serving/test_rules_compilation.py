@@ -47,10 +47,10 @@ COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
         ({"source": "acme/our-llama", "revision": COMMIT}, {}, []),
         ({"source": "Qwen/Qwen3-14B", "revision": COMMIT}, {"preset": None}, []),
         (
-            {"exported": "/models/llama/7"},
+            {"exported": "models/llama/7"},
             {"build": "7"},
             [
-                "'exported' must be a folder with an export, got '/models/llama/7', which is where the build of 'model' is; name what jobs/export-for-serving wrote"
+                "'exported' must be a folder with an export, got 'models/llama/7', which is where the build of 'model' is; name what jobs/export-for-serving wrote"
             ],
         ),
         ({"exported": "models/llama/8"}, {"build": "7"}, []),

@@ -16,11 +16,13 @@ class FolderName(Text):
     __slots__ = ()
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
-        """Say of an archive that it is none, and of an address in S3 where its two parts stand."""
+        """Say of an archive that it is none, of a path what it is, and of an address in S3 where its parts stand."""
         must, remedy = "must be a folder of the bucket", ""
         bucket, _, folder = value.removeprefix(_S3).partition("/")
         if value.endswith(_ARCHIVES):
             remedy = "; nothing unpacks an archive: put what is in it into a folder, and name that"
+        elif value.startswith("/") and not Text.problem(self, value.lstrip("/"), environment):
+            remedy = f"; write {value.lstrip('/')}: it is how keys of the bucket begin, and no path of a node"
         elif value.startswith(_S3) and not Text.problem(self, folder, environment):
             where = f"the bucket {bucket} stands apart, in a file as 'bucket_name' of 'models' in 'storage.buckets'"
             remedy = f"; write {folder}; {where}"
@@ -30,7 +32,7 @@ class FolderName(Text):
 Folder = Annotated[
     str,
     FolderName(
-        pattern=rf"/?{BUCKET_FOLDER}(/{BUCKET_FOLDER})*/?",
+        pattern=rf"{BUCKET_FOLDER}(/{BUCKET_FOLDER})*/?",
         words="a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between "
         "single slashes",
         example="llama-3.1-8b/",

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cdk_trainyard.network.rules import parse_cidr
+from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import Problem, either, option, shown, within
 from cdk_trainyard.serving.spec_load_balancer import (
     METHODS,
@@ -26,6 +27,7 @@ _OF_KIND = {
     AuthenticationKind.NONE: (),
 }
 _REQUIRED = {AuthenticationKind.JWT: ("issuer", "key_set_url"), AuthenticationKind.API_KEY: ("secret",)}
+_OF_AWS: Final = tuple(f".{each}" for each in DOMAINS)
 _HTTPS_PORT: Final = 443
 _DISCOVERY: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _MOST_CLAIMS: Final = 10
@@ -55,6 +57,7 @@ def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
     """Check everything that a load balancer says of itself, wherever it stands."""
     yield from transport_problems(spec)
     yield from within(("authentication",), authentication_problems(spec.authentication))
+    yield from name_problems(spec.domain_name)
     yield from caller_problems(spec)
     yield from path_problems(spec.paths, spec.authentication.kind)
     yield from access_log_problems(spec)
@@ -101,6 +104,17 @@ def transport_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
     elif spec.public:
         text = f"must not be said for a public load balancer; give a {option('certificate')} of ACM in the same Region"
         yield Problem(("plain_http",), text)
+
+
+def name_problems(name: str | None) -> Iterator[Problem]:
+    """Check that a name may be led to the load balancer: those of AWS's own domain are for nobody to lead.
+
+    Source: ACM's API, RequestCertificate, read 2026-11: who requests a certificate proves that they own or control the
+    domain.
+    """
+    if name is not None and not unresolved(name) and f".{name}".lower().endswith(_OF_AWS):
+        text = f"must be a name of a domain of yours, which the certificate is for, got {shown(name)} of AWS's"
+        yield Problem(("domain_name",), f"{text}; leave it out for the load balancer's own name")
 
 
 def authentication_problems(authentication: ClientAuthentication) -> Iterator[Problem]:
