@@ -456,6 +456,21 @@ AT_LOAD = [
         [("  load_balancer:", "  monitoring: {latency_seconds: 900}\n  load_balancer:")],
         "18:33: 'serving.monitoring.latency_seconds' must be at most 600, the longest that a request may take, got 900: such an alarm never rings",
     ),
+    row(
+        "an alarm on the first token that never rings",
+        [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 2000}}}\nserving:")],
+        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be at most 600 seconds, the longest that a request may take, got 2000: such an alarm never rings",
+    ),
+    row(
+        "an alarm on the first token beyond its bounds, told once",
+        [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 4000}}}\nserving:")],
+        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be at most 600 seconds, the longest that a request may take, got 4000: such an alarm never rings",
+    ),
+    row(
+        "paths of a node where folders of a bucket are",
+        [("prefix: models/llama/", "prefix: /fsx/llama/")],
+        "10:13: 'serving.model.prefix' must be a folder of the bucket, got '/fsx/llama/'; write fsx/llama/: it is how keys of the bucket begin, and no path of a node",
+    ),
 ]
 
 

@@ -8,8 +8,9 @@ from aws_cdk import Annotations, App
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.warnings import warnings
+from cdk_trainyard.problems import At
 from stacks import build_stacks
-from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_SERVING, edited
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, GOOD_SERVING, edited
 
 DATA = Path(__file__).parent / "data"
 OF_OBJECTS = ("-key", "-policy")
@@ -91,12 +92,121 @@ def test_an_alarm_of_ones_own_asks_for_metrics_of_the_deployment(
     }
 
 
-def test_an_alarm_of_what_is_free_rings_when_little_is_used(
-    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+JWT = """\
+      kind: jwt
+      issuer: {issuer}
+      key_set_url: https://issuer.example/pool
+      claims: [{{name: client_id, values: [chat]}}]
+"""
+KEY = GOOD_SERVING[GOOD_SERVING.index("      kind: api-key") :]
+OWN = "monitoring:\n  own_alarms: {Mine: {expr: '%s', minutes: 1, summary: x, severity: critical}}\n"
+ALERTS = "alerts: {emails: [me@example.com]}\n"
+LINKED = "  buckets: {}\n  lustre:\n    data_repositories: [{file_system_path: %s, bucket: datasets}]\n"
+DAYS = "{name: day, schedule: cron(0 7 ? * 1-5 *), min_tasks: 2, max_tasks: 2}"
+SURPRISES = {
+    "an alarm of what is free rings when little is used": (
+        GOOD_SERVING + "monitoring:\n  alarms: {InodesLow: {threshold: 50}, DiskFull: {threshold: 90}}\n",
+        ("monitoring", "alarms", "DiskFull"),
+        "monitoring:rings-early",
+        "less than 90 percent are free; for 90 percent that are used, write 10",
+    ),
+    "an alarm at a part of a percent": (
+        GOOD_SERVING + "monitoring: {alarms: {EngineErrors: {threshold: 0.05}}}\n",
+        ("monitoring", "alarms", "EngineErrors"),
+        "monitoring:part-of-percent",
+        "counts percent of requests, and is less than one; for 5 percent, write 5",
+    ),
+    "errors at a part of a percent": (
+        edited(("  engine:", "  monitoring: {error_percent: 0.05}\n  engine:"), good=GOOD_SERVING),
+        ("serving", "monitoring"),
+        "serving:part-of-percent",
+        "'error_percent' 0.05 is less than one of a hundred requests; for 5 percent, write 5",
+    ),
+    "an alarm of GPUs whose exporter is off": (
+        GOOD_FLEET + ALERTS + OWN % "DCGM_FI_DEV_GPU_TEMP{$cluster} > 85",
+        ("monitoring", "own_alarms", "Mine"),
+        "monitoring:no-gpu",
+        "nothing here gives metrics of GPUs: it never rings, unless something of yours writes them; leave it out",
+    ),
+    "a critical alarm that nobody hears": (
+        GOOD_FLEET + OWN % "up{$cluster} == 0",
+        ("monitoring",),
+        "monitoring:nobody-told",
+        "some of 'own_alarms' are critical; a file names in 'alerts' who is, and Python gives 'topic'",
+    ),
+    "an issuer without https": (
+        edited((KEY, JWT.format(issuer="issuer.example/pool")), good=GOOD_SERVING),
+        ("serving", "load_balancer"),
+        "serving:issuer",
+        "as that of OpenID Connect does: tokens pass only if their claim iss is the same to the letter",
+    ),
+    "keys at the issuer itself": (
+        edited((KEY, JWT.format(issuer="https://issuer.example/pool")), good=GOOD_SERVING),
+        ("serving", "load_balancer"),
+        "serving:key-set",
+        "give what its https://issuer.example/pool/.well-known/openid-configuration says as 'jwks_uri'",
+    ),
+    "days of a schedule as numbers": (
+        edited(
+            (
+                "  engine:",
+                f"  scaling:\n    min_tasks: 1\n    max_tasks: 2\n    schedules: [{DAYS}]\n  engine:",
+            ),
+            good=GOOD_SERVING,
+        ),
+        ("serving",),
+        "serving:numbered-days",
+        "comes on SUN-THU, since 1 is Sunday there; for MON-FRI write the names",
+    ),
+    "days of a build as numbers": (
+        edited(
+            (
+                "    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
+                "    build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, schedule: cron(0 7 ? * 1 *)}",
+            ),
+            ("count: 8", "min_count: 0\n  max_count: 8"),
+            good=GOOD_FLEET[: GOOD_FLEET.index("  master:")],
+        ),
+        ("cluster", "image", "build"),
+        "fleet:numbered-days",
+        "'schedule' 'cron(0 7 ? * 1 *)' comes on SUN, since 1 is Sunday there; for MON write the names",
+    ),
+} | {
+    f"a directory in {orchestrator} with the path of the mount": (
+        edited(("  lustre:\n", LINKED % "/fsx/data"), good=good),
+        at,
+        f"{orchestrator}:mount-path-twice",
+        "its 'file_system_path' begins at the root of the file system; for /fsx/data on nodes write /data",
+    )
+    for orchestrator, good, at in (
+        ("fleet", GOOD_FLEET, ("cluster",)),
+        ("hyperpod", GOOD, ("cluster",)),
+        ("parallelcluster", GOOD_PARALLELCLUSTER, ("cluster",)),
+    )
+}
+
+
+@pytest.mark.parametrize(("file", "at", "slug", "says"), SURPRISES.values(), ids=SURPRISES)
+def test_what_may_surprise_is_told_by_a_file_and_by_constructs(
+    file: str, at: At, slug: str, says: str, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = "monitoring:\n  alarms: {InodesLow: {threshold: 50}, DiskFull: {threshold: 90}}\n"
-    deployment = Deployment.load(write(f"{GOOD_SERVING}{changed}"))
-    (found,) = (each for each in warnings(deployment) if each.at[0] == "monitoring")
-    assert (found.at, found.slug) == (("monitoring", "alarms", "DiskFull"), "@cdk-trainyard/monitoring:rings-early")
-    assert found.text.endswith("less than 90 percent are free; for 90 percent that are used, write 10")
+    deployment = Deployment.load(write(file))
+    (found,) = (each for each in warnings(deployment) if each.slug == f"@cdk-trainyard/{slug}")
+    assert found.at == at
+    assert found.text.endswith(says)
     assert (found.slug, found.text) in said_at_synthesis(deployment, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        GOOD_SERVING + "monitoring: {alarms: {EngineErrors: {threshold: 1}}}\n",
+        GOOD_FLEET + ALERTS + OWN % "up{$cluster} == 0",
+        GOOD_FLEET + ALERTS + OWN % "DCGM_A{$cluster} > 1" + "  exporters: {gpu: true}\n",
+        GOOD_FLEET + "monitoring: {alarms: {EfaDrops: {threshold: 0.5}}}\n",
+        edited(("  lustre:\n", LINKED % "/fsx-data"), good=GOOD),
+    ],
+)
+def test_what_is_usual_surprises_nobody(file: str, write: Callable[[str], Path]) -> None:
+    slugs = {slug for _, _, slug, _ in SURPRISES.values()}
+    assert not [each for each in warnings(Deployment.load(write(file))) if each.slug.partition("/")[2] in slugs]

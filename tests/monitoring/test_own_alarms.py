@@ -27,6 +27,7 @@ LOSS = OwnAlarm(
     summary="The loss of {{ $labels.cluster }} is no number",
     severity=AlarmSeverity.CRITICAL,
 )
+ELSEWHERE = "write {$cluster} behind the name of a metric, or $cluster beside other matchers between its braces"
 
 
 @pytest.fixture
@@ -102,9 +103,7 @@ def test_a_group_has_as_many_rules_as_the_service_takes() -> None:
         ),
         (
             [own(expr='{job="x"} $cluster')],
-            "'own_alarms.LossIsNaN.expr' must have '$cluster' between the braces of a selector, since it is a matcher, "
-            "got '{job=\"x\"} $cluster'; write {$cluster} behind the name of a metric, or $cluster beside other "
-            "matchers between its braces",
+            f"of a selector, since it is a matcher, got '{{job=\"x\"}} $cluster'; {ELSEWHERE}",
         ),
         ([own(summary="")], "'own_alarms.LossIsNaN.summary' must say something, got ''"),
         ([own(name="DiskFull")], "must be no name of the table of alarms: 'overrides' change those, got 'DiskFull'"),
@@ -163,9 +162,6 @@ def test_where_there_is_no_promtool_what_is_open_is_refused() -> None:
     with pytest.raises(ConfigurationError) as refused:
         made(own(expr="up{$cluster"))
     assert refused.value.problems == ("'own_alarms.LossIsNaN.expr' must be PromQL, got 'up{$cluster': it lacks a }",)
-
-
-ELSEWHERE = "write {$cluster} behind the name of a metric, or $cluster beside other matchers between its braces"
 
 
 @pytest.mark.parametrize(

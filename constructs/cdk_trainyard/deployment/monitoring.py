@@ -17,7 +17,7 @@ from cdk_trainyard.monitoring.spec import (
     OwnAlarm,
     OwnAlarmsSpec,
 )
-from cdk_trainyard.monitoring.warnings import of_slurm
+from cdk_trainyard.monitoring.warnings import of_nodes
 from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.options.arns import WORKSPACE
 from cdk_trainyard.options.fields import ByName
@@ -100,7 +100,7 @@ def of_tasks(monitoring: MonitoringSection) -> MonitoringSection:
     Args:
         monitoring: The section, in which nothing is wrong.
     """
-    own = [alarm for alarm in monitoring.own_alarms if clusters_named(alarm.expr) is None and not of_slurm(alarm)]
+    own = [alarm for alarm in monitoring.own_alarms if clusters_named(alarm.expr) is None and not of_nodes(alarm)]
     return replace(monitoring, own_alarms=own)
 
 

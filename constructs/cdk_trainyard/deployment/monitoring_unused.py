@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from pkgutil import resolve_name
-from typing import Final
+from typing import Any, Final
 
 from cdk_trainyard.deployment.monitoring import MonitoringSection, NodeMetrics
 from cdk_trainyard.deployment.orchestrators import find
@@ -14,8 +14,8 @@ from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
 from cdk_trainyard.monitoring.spec import MetricsSource
-from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings
-from cdk_trainyard.problems import Problem, Warned, within
+from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings, untold_warnings
+from cdk_trainyard.problems import At, Problem, Warned, within
 from cdk_trainyard.tokens import unresolved
 
 _BY_EXPORTER: Final = (
@@ -33,6 +33,7 @@ _OF_DEVICES: Final[Mapping[MetricsSource, tuple[str, Callable[[InstanceType], ob
 }
 """Sources that instance types decide of: the devices, and whether a type has some."""
 _OF_TASKS: Final = {MetricsSource.ENGINE, MetricsSource.NODE}
+_SLOW: Final = "FirstTokenSlow"
 _USUAL: Final = {field.name: field.default for field in fields(MonitoringSection)}
 
 
@@ -46,6 +47,7 @@ def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -
     if unresolved(deployment.cluster) or (absent := absent_sources(deployment)) is None:
         return
     yield from _alarm_problems(monitoring, absent)
+    yield from _unreached_problems(monitoring, deployment.serving)
     minutes = monitoring.update_minutes
     if not unresolved(minutes) and minutes != _USUAL["update_minutes"] and not _is_updated(deployment):
         text = f"must be left out where no group of HyperPod has a 'scheduled_update', got {minutes}"
@@ -62,7 +64,10 @@ def alarm_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     if section is None or (absent := absent_sources(deployment)) is None:
         return
     labels = {getattr(deployment.cluster, name, None) for name in ("cluster_name", "fleet_name")}
-    said = {("alarms", each.name): override_warnings([each]) for each in section.alarms} | {
+    told = deployment.alerts is not None or section.workspace_arn is not None
+    said: dict[At, Iterator[Warned]] = {(): untold_warnings(section.own_alarms, told=told)}
+    said |= {("alarms", each.name): override_warnings([each]) for each in section.alarms}
+    said |= {
         ("own_alarms", each.name): own_alarm_warnings(
             [each],
             [source for source in MetricsSource if source not in absent],
@@ -130,6 +135,18 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
         if missing:  # of several, Slurm is the one that no switch may bring
             text = f"must be left out: the deployment does not make this alarm, as {absent[missing[-1]]}"
             yield Problem(("alarms", override.name), text, of_key=True)
+
+
+def _unreached_problems(monitoring: MonitoringSection, serving: Any) -> Iterator[Problem]:
+    """Check that a request can last as long as the alarm on its first token waits."""
+    if serving is None or unresolved(serving, serving.request_timeout, monitoring.alarms):
+        return
+    longest = serving.request_timeout.to_seconds()
+    for override in monitoring.alarms:
+        said = None if unresolved(override, override.name, override.threshold) else override.threshold
+        if override.name == _SLOW and said is not None and not unresolved(longest) and said > longest:
+            text = f"must be at most {longest:g} seconds, the longest that a request may take, got {said:.15g}"
+            yield Problem(("alarms", override.name, "threshold"), f"{text}: such an alarm never rings")
 
 
 def _is_updated(deployment: DeploymentSpec) -> bool:

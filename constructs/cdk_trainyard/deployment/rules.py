@@ -152,7 +152,7 @@ def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         unused = list(unused_problems(deployment, deployment.monitoring))
         without = {problem.at for problem in unused}
         found = monitoring_problems(deployment.monitoring, deployment.environment.region)
-        yield from (problem for problem in found if problem.at[:2] not in without)
+        yield from (problem for problem in found if without.isdisjoint({problem.at[:2], problem.at}))
         yield from unused
         if deployment.orchestrator is None and deployment.monitoring.exporters is not None:
             yield Problem(

@@ -13,7 +13,7 @@ from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 from cdk_trainyard.monitoring.render import rule_groups
 from cdk_trainyard.monitoring.rules import alert_rules_problems
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
-from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings
+from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings, untold_warnings
 from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 from cdk_trainyard.names import fitting
 from cdk_trainyard.options.judging import Judge, given
@@ -91,7 +91,8 @@ class AlertRules(Construct):
             shared=own is None,
             is_mistaken=lambda name: name != spec.cluster_name and Stack.of(self).stack_name.startswith(f"{name}-"),
         )
-        say_warnings(self, (*override_warnings(spec.overrides), *own_found))
+        untold = untold_warnings(spec.own_alarms, told=topic is not None or own is None)
+        say_warnings(self, (*override_warnings(spec.overrides), *own_found, *untold))
         self.rules: str = rule_groups(spec)
         aps.CfnRuleGroupsNamespace(
             self,

@@ -112,20 +112,26 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem((*at, empty), f"must say something, got {shown(getattr(alarm, empty))}")
         elif is_open(alarm.summary):
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
-        elif _LITERAL.fullmatch(alarm.expr.strip()):
-            yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
-        elif value := taken_for_a_value(alarm.expr):
-            text = f"must have '$cluster' as it is between braces, got {shown(value)}: it is a whole matcher"
-            yield Problem((*at, "expr"), f"{text}; write {{$cluster}}")
-        elif instead := taken_for_a_variable(alarm.expr):
-            text = "must have '$cluster' between the braces of a selector, since it is a matcher"
-            yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}; {instead}")
-        elif "{{resolve:" in alarm.expr:
-            text = "must be without '{{resolve:', which CloudFormation takes for a reference"
-            yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}")
+        elif wrong := _misused(alarm.expr):
+            yield Problem((*at, "expr"), wrong)
         else:
             readable[alarm.name] = alarm
     yield from _reading_problems(readable)
+
+
+def _misused(expr: str) -> str | None:
+    """Return what is wrong with PromQL that Prometheus may read, or that is not yet what it reads."""
+    if _LITERAL.fullmatch(expr.strip()):
+        return f"must ask for a metric, got {shown(expr)}"
+    if value := taken_for_a_value(expr):
+        text = f"must have '$cluster' as it is between braces, got {shown(value)}: it is a whole matcher"
+        return f"{text}; write {{$cluster}}"
+    if instead := taken_for_a_variable(expr):
+        text = "must have '$cluster' between the braces of a selector, since it is a matcher"
+        return f"{text}, got {shown(expr)}; {instead}"
+    if "{{resolve:" in expr:
+        return f"must be without '{{{{resolve:', which CloudFormation takes for a reference, got {shown(expr)}"
+    return None
 
 
 def _reading_problems(readable: Mapping[str, OwnAlarm]) -> Iterator[Problem]:

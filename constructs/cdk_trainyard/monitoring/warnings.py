@@ -1,39 +1,64 @@
 """What may surprise about alarms without being wrong: said once, at synthesis. Pure."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named
-from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsSource, OwnAlarm
+from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource, OwnAlarm
 from cdk_trainyard.problems import Warned, warned
 
-_OF_SLURM = "slurm_"
-"""How all metrics of Slurm begin (lifecycle_scripts/lib/slurm_metrics.py)."""
+_OF_NODES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
+    "slurm_": (MetricsSource.SLURM, "no-slurm", "nothing here gives metrics of Slurm"),
+    "DCGM_": (MetricsSource.GPU, "no-gpu", "nothing here gives metrics of GPUs"),
+}
+"""How metrics begin that nodes of a cluster alone have, whose they are, and what is said where there are none
+(lifecycle_scripts/lib/slurm_metrics.py; NVIDIA, DCGM Exporter, ``default-counters.csv``)."""
 _FREE, _HALF = "percent free", 50
 """The unit of alarms that ring at less than their threshold, and what of it most likely is meant the other way."""
 
 
 def override_warnings(overrides: Sequence[AlarmOverride]) -> Iterator[Warned]:
-    """Yield alarms of the table that ring when little is used.
+    """Yield alarms of the table that ring when little is used, or at the hundredth part of what may be meant.
 
     Args:
         overrides: What is other than in the table, in which nothing is wrong.
     """
-    free = {alarm.name for alarm in alarms() if alarm.unit == _FREE}
+    units = {alarm.name: alarm.unit for alarm in alarms()}
     for each in overrides:
-        if each.name in free and each.threshold is not None and each.threshold > _HALF:
+        unit = units[each.name]
+        if each.threshold is None:
+            continue
+        if unit == _FREE and each.threshold > _HALF:
             text = f"the alarm {each.name} rings where less than {each.threshold:g} percent are free"
             text += f"; for {each.threshold:g} percent that are used, write {100 - each.threshold:g}"
             yield from warned("monitoring", "rings-early", [text])
+        elif unit.startswith("percent") and 0 < each.threshold < 1:
+            text = f"'threshold' {each.threshold:g} of the alarm {each.name} counts {unit}, and is less than one"
+            text += f"; for {100 * each.threshold:g} percent, write {100 * each.threshold:g}"
+            yield from warned("monitoring", "part-of-percent", [text])
 
 
-def of_slurm(alarm: OwnAlarm) -> str | None:
-    """Return a metric of the cluster's Slurm that an alarm asks for, or None.
+def of_nodes(alarm: OwnAlarm) -> str | None:
+    """Return a metric that an alarm asks for and that nodes of a cluster alone have, or None.
 
     Args:
         alarm: The alarm.
     """
-    return next((name for name in asked_of_cluster(alarm.expr) if name.startswith(_OF_SLURM)), None)
+    return next((name for name in asked_of_cluster(alarm.expr) if name.startswith(tuple(_OF_NODES))), None)
+
+
+def untold_warnings(own: Sequence[OwnAlarm], *, told: bool) -> Iterator[Warned]:
+    """Yield, once, that nobody hears of alarms that somebody is needed for at once.
+
+    Args:
+        own: The alarms beside the table.
+        told: Whether somebody is told of alarms.
+    """
+    if not told and any(alarm.severity is AlarmSeverity.CRITICAL for alarm in own):
+        text = "nobody is told of alarms, and some of 'own_alarms' are critical"
+        text += "; a file names in 'alerts' who is, and Python gives 'topic'"
+        yield from warned("monitoring", "nobody-told", [text])
 
 
 def own_alarm_warnings(
@@ -52,11 +77,12 @@ def own_alarm_warnings(
         is_mistaken: Whether a name is taken for the label ``cluster`` of this cluster's metrics, and is another.
     """
     for alarm in own:
-        metric = of_slurm(alarm)
-        if metric and MetricsSource.SLURM not in sources:
-            text = f"the alarm {alarm.name} asks for {metric}, and nothing here gives metrics of Slurm"
+        metric = of_nodes(alarm) or ""
+        source, slug, none = next((_OF_NODES[each] for each in _OF_NODES if metric.startswith(each)), (None, "", ""))
+        if source is not None and source not in sources:
+            text = f"the alarm {alarm.name} asks for {metric}, and {none}"
             text += ": it never rings, unless something of yours writes them; leave it out"
-            yield from warned("monitoring", "no-slurm", [text])
+            yield from warned("monitoring", slug, [text])
         named = clusters_named(alarm.expr)
         if mistaken := next(filter(is_mistaken, named or ()), None):
             text = f"the alarm {alarm.name} asks for cluster={mistaken}, and the label of this cluster's metrics is"

@@ -9,6 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
@@ -20,6 +21,7 @@ from cdk_trainyard.serving.scaling import engine_metric
 from cdk_trainyard.serving.service import InferenceService
 from cdk_trainyard.serving.spec_service import MonitoringSpec
 from cdk_trainyard.serving.task import METRICS_NAMESPACE
+from cdk_trainyard.serving.warnings import monitoring_warnings
 from cdk_trainyard.surroundings import surroundings
 
 # What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
@@ -82,6 +84,7 @@ class ServiceMonitoring(Construct):
         limit = load_balancer.concurrency if load_balancer else None
         never = waiting_problems(spec, limit, service.model)
         raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest), *never])
+        say_warnings(self, monitoring_warnings(spec))
         latency = longest / 2 if latency_seconds is None else latency_seconds
         queue = default_waiting(limit, service.model) if waiting is None else waiting
         self._service, self._topic = service, topic

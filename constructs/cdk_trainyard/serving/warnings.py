@@ -1,11 +1,16 @@
 """What may go wrong with a service without being wrong: said once, at synthesis. Pure."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.problems import Warned, warned
-from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind, LoadBalancerSpec
-from cdk_trainyard.serving.spec_service import ServingHosts
+from cdk_trainyard.problems import Warned, shown, warned
+from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind, ClientAuthentication, LoadBalancerSpec
+from cdk_trainyard.serving.spec_service import MonitoringSpec, ServingHosts
+from cdk_trainyard.tokens import unresolved
+
+_HTTPS: Final = "https://"
+_DISCOVERY: Final = "/.well-known/openid-configuration"
 
 
 def placed_warnings(
@@ -42,6 +47,35 @@ def load_balancer_warnings(spec: LoadBalancerSpec) -> Iterator[Warned]:
     if spec.authentication.kind is AuthenticationKind.NONE:
         text = "whoever reaches the load balancer can use the model: 'clients' alone says who that is"
         yield from warned("serving", "no-authentication", [text])
+    yield from _token_warnings(spec.authentication)
+
+
+def _token_warnings(spec: ClientAuthentication) -> Iterator[Warned]:
+    """Say of an issuer what it mostly is (OpenID Connect Discovery 1.0, section 2: an https URL), and of its keys."""
+    issuer, keys = spec.issuer, spec.key_set_url
+    if issuer is None or unresolved(issuer):
+        return
+    if not issuer.startswith(_HTTPS):
+        text = f"the issuer {shown(issuer)} begins with no {_HTTPS}, as that of OpenID Connect does"
+        text += ": tokens pass only if their claim iss is the same to the letter"
+        yield from warned("serving", "issuer", [text])
+    if issuer == keys:
+        text = f"'key_set_url' is {shown(keys)}, the issuer itself, and its public keys mostly stand below it"
+        text += f": give what its {issuer.rstrip('/')}{_DISCOVERY} says as 'jwks_uri'"
+        yield from warned("serving", "key-set", [text])
+
+
+def monitoring_warnings(spec: MonitoringSpec) -> Iterator[Warned]:
+    """Yield what may surprise about thresholds.
+
+    Args:
+        spec: The thresholds, in which nothing is wrong.
+    """
+    percent = spec.error_percent
+    if not unresolved(percent) and percent < 1:
+        text = f"'error_percent' {percent:g} is less than one of a hundred requests"
+        text += f"; for {100 * percent:g} percent, write {100 * percent:g}"
+        yield from warned("serving", "part-of-percent", [text])
 
 
 def no_route_to_internet(*, has_nat: bool) -> Iterator[str]:

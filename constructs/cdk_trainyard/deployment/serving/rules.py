@@ -28,7 +28,7 @@ from cdk_trainyard.serving.rules_load_balancer import known_client_problems, loa
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.spec_service import CompilationSpec
-from cdk_trainyard.serving.warnings import load_balancer_warnings, placed_warnings
+from cdk_trainyard.serving.warnings import load_balancer_warnings, monitoring_warnings, placed_warnings
 from cdk_trainyard.storage.spec import ExistingBucket
 from cdk_trainyard.tokens import Unknown, unresolved
 
@@ -133,6 +133,7 @@ def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         ],
         ("compile",): _compilation_findings(section, section.compile).warnings if section.compile else (),
         ("load_balancer",): load_balancer_warnings(section.load_balancer),
+        ("monitoring",): monitoring_warnings(section.monitoring),
     }
     for at, found in said.items():
         yield from within(("serving", *at), found)
