@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cdk_trainyard.fleet.facts import FleetFacts
+from cdk_trainyard.fleet.images import families_of
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.rules_nodes import master_problems, template_problems
 from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec, LaunchTemplateSpec, MasterSpec
@@ -20,6 +21,7 @@ from cdk_trainyard.problems import sentence
 from cdk_trainyard.storage.mount_facts import MountFacts
 from tests.fleet.parts import ACCOUNT, GPU_IMAGE, REGION, ZONE
 
+AMAZON_LINUX = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-"
 ANY = NodeImage(ami_id="ami-0123456789abcdef0")
 ARM = NodeImage(ami_id="ami-0123456789abcdef0", architecture="arm64")
 BLOCK: dict[str, Any] = {
@@ -186,6 +188,17 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'image' must be one for x86_64, the architecture of p4d.24xlarge, got "
             "'/aws/service/deeplearning/ami/arm64/x-ubuntu-24.04/latest/ami-id' for arm64"
         )),
+        ({"image": NodeImage(parameter="/aws/service/neuron/dlami/base/ubuntu-26.04/latest/image_id")}, (
+            "'image' must be one with drivers for the A100 devices of p4d.24xlarge, got "
+            "'/aws/service/neuron/dlami/base/ubuntu-26.04/latest/image_id' for inf1, inf2, trn1, trn1n, trn2 or "
+            "trn2u; use base-oss-nvidia-driver-gpu-amazon-linux-2023, base-oss-nvidia-driver-gpu-ubuntu-22.04, "
+            "base-oss-nvidia-driver-gpu-ubuntu-24.04 or oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04"
+        )),
+        ({"image": NodeImage(parameter=f"{AMAZON_LINUX}x86_64", user="ec2-user")}, (
+            f"'image' must be one with drivers for the A100 devices of p4d.24xlarge, got '{AMAZON_LINUX}x86_64' for no "
+            "accelerators; use base-oss-nvidia-driver-gpu-amazon-linux-2023, base-oss-nvidia-driver-gpu-ubuntu-22.04, "
+            "base-oss-nvidia-driver-gpu-ubuntu-24.04 or oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04"
+        )),
         ({"fleet_name": "-x"}, (
             "'fleet_name' must be a letter and then letters, digits and hyphens, 63 at most, as nlp, got '-x'; leave "
             "it out for a unique one"
@@ -305,7 +318,8 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
         ({"instance_type": "p3dn.24xlarge", "image": NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-24.04")}, (
             "'image' must be one with drivers for the V100 devices of p3dn.24xlarge, got "
             "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, …; "
-            "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
+            "no Deep Learning AMI is made for it any more: use 'build' with the 'base' ubuntu-24.04, 'families' [p3dn] and "
+            "'nvidia_branch' '580'"
         )),
         ({"instance_type": "dl2q.24xlarge", "image": NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-24.04")}, (
             "'image' must be one with drivers for the Qualcomm AI100 devices of dl2q.24xlarge, got "
@@ -359,6 +373,26 @@ def test_a_master_runs_its_image_as_the_user_of_the_nodes() -> None:
     assert [sentence(problem) for problem in master_problems(block, ANY, ENVIRONMENT)] == [
         "'instance_type' must be one that is sold on-demand, got p6e-gb200.36xlarge, which is sold as capacity-block"
     ]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "family", "has"),
+    [
+        ("/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-26.04/latest/ami-id", "p5", True),
+        ("/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-26.04/latest/ami-id", "trn2", False),
+        ("/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id", "p3dn", False),
+        ("/aws/service/neuron/dlami/base/ubuntu-26.04/latest/image_id", "trn2", True),
+        ("/aws/service/neuron/dlami/base/ubuntu-26.04/latest/image_id", "p5", False),
+        (f"{AMAZON_LINUX}x86_64", "p5", False),
+    ],
+)
+def test_a_parameter_says_whose_drivers_its_image_has(parameter: str, family: str, *, has: bool) -> None:
+    assert (family in (families_of(parameter) or ())) is has
+
+
+@pytest.mark.parametrize("name", ["/aws/service/deeplearning/ami/x86_64/new/latest/ami-id", "/images/training"])
+def test_of_another_image_nothing_is_known(name: str) -> None:
+    assert families_of(name) is None
 
 
 @pytest.mark.parametrize("image", [NodeImage(ami_id="ami-0123456789abcdef0"), NodeImage(parameter="/images/training")])

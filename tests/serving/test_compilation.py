@@ -141,7 +141,7 @@ def test_the_build_host_holds_the_weights(preset: str, size: str) -> None:
 
 
 def test_an_export_is_the_source_and_the_one_folder_that_is_read(stack: Stack) -> None:
-    compilation(stack, exported="/exports/llama/step-10/", engine=TextGenerationEngine.tgi())
+    compilation(stack, exported="exports/llama/step-10/", engine=TextGenerationEngine.tgi())
     template = Template.from_stack(stack)
     project = only(template, "AWS::CodeBuild::Project")
     assert (project["Source"]["Type"], project["Source"]["Location"]) == ("S3", "some-models/exports/llama/step-10/")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, did_you_mean
-from cdk_trainyard.instances.instance_type import catalogue_date, family_names
+from cdk_trainyard.instances import AcceleratorKind
+from cdk_trainyard.instances.instance_type import catalogue_date, family_accelerator, family_names
 from cdk_trainyard.options.kinds import Environment, Text, resource_id
 from cdk_trainyard.problems import Flaw, either, option, shown
 from cdk_trainyard.tokens import unresolved
@@ -21,6 +22,11 @@ _UBUNTU: Final = "ubuntu"
 _OF_ALL: Final = frozenset({"ami", "deep", "learning"})
 """Words of every name in EC2's console, as "Deep Learning ARM64 Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260929"
 (AWS Deep Learning AMIs developer guide, release notes, read 2026-11)."""
+_DRIVERS: Final = {
+    "/aws/service/neuron/dlami/": AcceleratorKind.NEURON,
+    "/aws/service/deeplearning/ami/.*nvidia": AcceleratorKind.GPU,
+}
+"""How parameters of AWS's begin that hold Deep Learning AMIs, known ones and later ones, and what these are for."""
 _REFERENCE: Final = "the reference of the deployment file"
 _OF_A_DLAMI: Final = "must be the name of a Deep Learning AMI"
 
@@ -169,7 +175,8 @@ def known_image(image: "NodeImage") -> KnownImage:
     architecture: str | None = image.architecture
     if architecture is None and image.parameter is not None and not unresolved(image.parameter):
         architecture = architecture_of(image.parameter)
-    return KnownImage(name=name, parameter=image.parameter, architecture=architecture, user=user)
+    families = None if image.parameter is None or unresolved(image.parameter) else families_of(image.parameter)
+    return KnownImage(name=name, parameter=image.parameter, architecture=architecture, user=user, families=families)
 
 
 def architecture_of(parameter: str) -> str | None:
@@ -180,6 +187,23 @@ def architecture_of(parameter: str) -> str | None:
     """
     found = re.fullmatch(r"/aws/service/.*[/-](amd64|x86_64|arm64)(/.*)?", parameter)
     return found and {"amd64": "x86_64"}.get(found[1], found[1])
+
+
+def families_of(parameter: str) -> Sequence[str] | None:
+    """Return the families of accelerated types that an image of AWS's has drivers for, as far as its parameter says it.
+
+    Sources as of `dlami_names`; EC2 user guide, "NVIDIA drivers for your Amazon EC2 instance": plain images have none.
+
+    Args:
+        parameter: The name of the parameter.
+    """
+    if (row := next((each for each in _images().values() if each["parameter"] == parameter), None)) is not None:
+        return tuple(row["families"])
+    if parameter.startswith("/aws/service/ami-amazon-linux-latest/"):
+        return ()
+    kind = next((_DRIVERS[each] for each in _DRIVERS if re.match(each, parameter)), None)
+    found = {family: family_accelerator(family) for family in family_names()}
+    return kind and [family for family, device in found.items() if device is not None and device.kind is kind]
 
 
 def base_name(image: "NodeImage") -> str | None:

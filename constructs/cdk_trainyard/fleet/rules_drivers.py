@@ -108,6 +108,17 @@ def missing_driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
         yield Problem(("nvidia_branch",), text)
 
 
+def build_for(family: str) -> str:
+    """Return what builds an image for GPUs that the driver of no image here knows.
+
+    Args:
+        family: The family of their instance types.
+    """
+    row = _modules(family)
+    branch = f" {shown(row['last_branch'])}" if row and "last_branch" in row else ""
+    return f"'build' with the 'base' ubuntu-24.04, 'families' [{family}] and 'nvidia_branch'{branch}"
+
+
 def _for(spec: TrainingImageSpec) -> str:
     return spec.accelerator or ", ".join(dict.fromkeys(spec.families))
 

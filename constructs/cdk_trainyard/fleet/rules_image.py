@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family, other_device
-from cdk_trainyard.fleet.rules_drivers import build_driver_problems
+from cdk_trainyard.fleet.rules_drivers import build_driver_problems, build_for
 from cdk_trainyard.fleet.rules_parameter import parameter_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.instances import InstanceType, UsageClass
@@ -95,7 +95,7 @@ def _remedy(kind: InstanceType) -> str:
     if named := names_of_family(kind.family):
         return f"use {either(named)}"
     if kind.gpus and kind.architecture == "x86_64":
-        return "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
+        return f"no Deep Learning AMI is made for it any more: use {build_for(kind.family)}"
     return "use an AMI of yours by its id"
 
 

@@ -16,7 +16,6 @@ from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.tokens import unresolved
 
 _ENDS: Final = {
-    "/aws/service/canonical/ubuntu/": "/ami-id",
     "/aws/service/deeplearning/ami/": "/ami-id",
     "/aws/service/ecs/optimized-ami/": "/image_id",
     "/aws/service/neuron/dlami/": "/image_id",
@@ -26,6 +25,7 @@ _NO_AMI: Final = {
     "/aws/reference/secretsmanager/": "a secret",
     "/aws/service/ami-windows-latest/": "an image of Windows",
 }
+_PLAIN: Final = "/aws/service/canonical/ubuntu/"
 _USERS: Final = {"ubuntu": "ubuntu", "amazon-linux": "ec2-user"}
 
 
@@ -43,6 +43,11 @@ def parameter_problems(image: NodeImage) -> Iterator[Problem]:
         yield Problem(("parameter",), text)
     if what := next((_NO_AMI[each] for each in _NO_AMI if name.startswith(each)), None):
         yield Problem(("parameter",), f"must hold the id of an AMI of Linux, got {shown(name)}, which holds {what}")
+    if name.startswith(_PLAIN):
+        base = "arm64-ubuntu-24.04" if architecture_of(name) == "arm64" else "ubuntu-24.04"
+        text = f"must hold the id of an AMI with the AWS CLI, which nodes set themselves up with, got {shown(name)}"
+        yield Problem(("parameter",), f"{text}, which holds plain Ubuntu; use {option('build')} with the 'base' {base}")
+        return
     end = next((_ENDS[each] for each in _ENDS if name.startswith(each)), "")
     if not name.endswith(end):
         text = f"must end with '{end}' to hold the id of an AMI, got {shown(name)}"
