@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.deployment._document import read_document
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Json, Named, fields_of
 from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, GOOD_SERVING, problems_of
+from tests.deployment.mutations import mutations
 from tests.options.test_every_option import reachable
+from tests.support import DEPLOYMENTS
 
 WRONG = ("", "17", "[x]", "{x: y}", "true", '"a\\nb"')
 TAGS = {"team": "research", "cost-center": '"4711"', "aws:x": "x", "parallelcluster:x": "x"}
@@ -90,3 +93,48 @@ def test_no_value_of_another_kind_ends_in_a_trace(
             said = "\n".join(problems_of(write(good.replace(after, f"{after}{below}\n"))))
             assert "object at 0x" not in said
             assert "Unknown" not in said
+
+
+EVERYTHING = sorted((Path(__file__).parent / "data").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", [*DEPLOYMENTS, *EVERYTHING], ids=lambda path: path.stem)
+def test_nothing_is_said_of_what_follows_from_a_value_that_is_refused(path: Path, tmp_path: Path) -> None:
+    text, changed = path.read_text(), tmp_path / path.name
+    places = read_document(text, path.name).values
+    for beside in (each for each in path.parent.iterdir() if each.is_dir()):
+        (tmp_path / beside.name).symlink_to(beside)
+    misspelt = {each.pattern: each for each in mutations(text, path.name) if each.name == "misspelt"}
+    for mutation in misspelt.values():
+        changed.write_text(mutation.text)
+        place = f"{places[mutation.path].line}:{places[mutation.path].column}: "
+        said = problems_of(changed)
+        if here := [each for each in said if each.startswith(place)]:
+            assert said == here, mutation.path
+    assert misspelt
+
+
+@pytest.mark.parametrize(
+    ("good", "right", "wrong", "more"),
+    [
+        (
+            GOOD_FLEET.replace("  master:\n    instance_type: c5n.18xlarge\n", ""),
+            "p4d.24xlarge",
+            "p4d.24xlage",
+            "monitoring: {exporters: {gpu: true}}\n",
+        ),
+        (
+            GOOD.replace(
+                "    capacity_gib: 1200\n", "    capacity_gib: 19200\n    efa_enabled: true\n    lustre_version: x\n"
+            ),
+            "lustre_version: '2.15'",
+            "lustre_version: x",
+            "",
+        ),
+    ],
+)
+def test_no_rule_judges_a_value_that_is_refused(
+    good: str, right: str, wrong: str, more: str, write: Callable[[str], Path]
+) -> None:
+    (said,) = problems_of(write(good.replace(right, wrong) + more))
+    assert f"got '{wrong.rpartition(' ')[2]}'" in said

@@ -47,6 +47,7 @@ def fleet_problems(spec: FleetSpec, around: FleetFacts) -> list[Problem]:
         around: What is around it; what is wrong there has a path that begins with ``network`` or ``mounts``.
     """
     fit = [kind for kind in spec.types if kind.efa_supported]  # of others no more is said
+    types = [None if unresolved(given) else InstanceType.find(given) for given in spec.given_types]
     return [
         *types_problems(spec),
         *count_problems(spec),
@@ -64,7 +65,7 @@ def fleet_problems(spec: FleetSpec, around: FleetFacts) -> list[Problem]:
         *mount_problems(around),
         *within(("mounts",), client_problems([each.lustre_version for each in around.mounts], base_name(spec.image))),
         *scrape_problems(around.scrape_seconds),
-        *exporter_problems(around.exporters, spec.types),
+        *exporter_problems(around.exporters, types),
     ]
 
 

@@ -353,7 +353,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _needs_device(groups: Sequence[NodeGroup], kind: AcceleratorKind, at: At, none: str) -> Iterator[Problem]:
     types = _types(groups)
-    if types is None or any(device.kind is kind for entry in types for device in entry.accelerators):
+    if not types or any(device.kind is kind for entry in types for device in entry.accelerators):
         return
     names = ", ".join(dict.fromkeys(entry.sagemaker_name for entry in types))
     yield Problem(at, f"must be left out when no {none}, got {names}")

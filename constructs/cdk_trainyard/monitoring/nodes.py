@@ -43,24 +43,23 @@ def scrape_problems(seconds: int | None) -> Iterator[Problem]:
         yield wrong.at(("metrics", "scrape_seconds"))
 
 
-def exporter_problems(asked: Exporters | None, types: Collection[InstanceType]) -> Iterator[Problem]:
+def exporter_problems(asked: Exporters | None, types: Collection[InstanceType | None]) -> Iterator[Problem]:
     """Check that ports differ, the agent's too, and that the devices are there.
 
     Args:
         asked: What nodes are to run; their own form has been judged. None: nothing was said.
-        types: The types of the nodes, of those that are known.
+        types: The types of the nodes, None for each that is not known.
     """
     if asked is None or unresolved(asked):
         return
-    at = ("metrics", "exporters")
+    at, known = ("metrics", "exporters"), [each for each in types if each]
     for name, kind, words in (
         ("neuron", AcceleratorKind.NEURON, "Neuron devices"),
         ("gpu", AcceleratorKind.GPU, "GPUs"),
     ):
-        if getattr(asked, name) is True and not any(
-            each.kind is kind for known in types for each in known.accelerators
-        ):
-            names = ", ".join(dict.fromkeys(known.name for known in types))
+        has = any(device.kind is kind for each in known for device in each.accelerators)
+        if getattr(asked, name) is True and len(known) == len(types) > 0 and not has:
+            names = ", ".join(dict.fromkeys(each.name for each in known))
             yield Problem((*at, name), f"must be left out when no instance type has {words}, got {names}")
     yield from within(at, exporter_option_problems(asked))
     yield from within(at, agent_port_problems(asked))

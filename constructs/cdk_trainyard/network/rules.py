@@ -310,12 +310,9 @@ def _odd_one(spec: NetworkSpec) -> Problem:
 
 def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that a NAT gateway in every zone finds a public subnet there."""
-    missing = {spec.zone, *spec.service_zones} - {*spec.zones_of_public_subnets}
-    if (
-        spec.nat is Nat.PER_ZONE
-        and missing
-        and not unresolved(*missing, spec.zone, spec.public_zones, *spec.public_zones)
-    ):
+    used, public = {spec.zone, *spec.service_zones}, {*spec.zones_of_public_subnets}
+    known = not unresolved(spec.public_zones, *used, *public) and all(map(zone_region, used | public))
+    if spec.nat is Nat.PER_ZONE and known and (missing := used - public):
         where = ", ".join(shown(zone) for zone in sorted(missing))
         add = f"add {option('public_zones')} there"
         yield Problem(("nat",), f"must be {Nat.ONE} without a public subnet in {where}, got {spec.nat}; {add}")

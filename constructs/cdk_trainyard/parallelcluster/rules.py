@@ -1,7 +1,8 @@
 """Every rule of a ParallelCluster, and the one place where all are asked: constructor and file call it alike. Pure."""
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from dataclasses import replace
+from typing import Final, cast
 
 from cdk_trainyard.parallelcluster import (
     rules_addresses,
@@ -26,13 +27,13 @@ from cdk_trainyard.parallelcluster import (
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem
+from cdk_trainyard.tokens import Unknown
 
 Rule = Callable[[ParallelClusterSpec, ParallelClusterFacts], Iterator[Problem]]
 RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.cluster_name_problems,
     rules_cluster.version_problems,
     rules_cluster.region_problems,
-    rules_cluster.operating_system_problems,
     rules_versions.older_version_problems,
     rules_cluster.count_problems,
     rules_cluster.unique_name_problems,
@@ -94,7 +95,10 @@ def cluster_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -
         context: What it stands in.
     """
     of_config = list(rules_config.config_problems(spec, context))
-    found = [problem for rule in RULES for problem in rule(spec, context)]
+    of_system = [*rules_cluster.operating_system_problems(spec, context)]
+    if any(problem.at == ("operating_system",) for problem in of_system):
+        spec = replace(spec, operating_system=cast("str", Unknown()))  # nothing follows from what is none
+    found = [*of_system, *(problem for rule in RULES for problem in rule(spec, context))]
     keys = {problem.at for problem in found if problem.of_key}
     found += [problem for problem, is_raw in of_config if is_raw and keys.isdisjoint(_around(problem.at))]
     return list(dict.fromkeys(found)) or [problem for problem, _ in of_config]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
@@ -9,7 +10,7 @@ from cdk_trainyard.lifecycle.rules_setup import ports_of, slurm_port_problems
 from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
 from cdk_trainyard.monitoring.nodes import exporter_problems, exporters_of, scrape_problems
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
-from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
+from cdk_trainyard.parallelcluster.resolve import computes, find_type, type_names, types_of
 from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown, within
@@ -30,6 +31,16 @@ _DEVICES: Final = {"neuron_port": AcceleratorKind.NEURON, "gpu_port": Accelerato
 """What an exporter is for that not every node has."""
 
 
+def _types(spec: ParallelClusterSpec) -> list[InstanceType | None]:
+    """Return the types of head node and queues, None for each that is not known."""
+    kinds = [queue.compute for queue in spec.queues]
+    every = [*chain.from_iterable(kinds)]
+    if unresolved(spec.queues, *kinds, *(compute.instance_types for compute in every)):
+        return [None]
+    names = chain.from_iterable(map(type_names, every))
+    return [find_type(name) for name in (spec.head_node.instance_type, *names)]
+
+
 def metrics_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Check that there is a place for the scripts, that they run on the system, and that samples lie close enough."""
     seconds, system = context.scrape_seconds, spec.operating_system
@@ -41,7 +52,7 @@ def metrics_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -
         text = f"must be left out with operating system {shown(str(system))}, whose Python is older than 3.8"
         yield Problem(("metrics",), f"{text}, which the programs of the metrics need")
     yield from scrape_problems(seconds)
-    yield from exporter_problems(context.exporters, all_types(spec))
+    yield from exporter_problems(context.exporters, _types(spec))
     if context.exporters is not None and not unresolved(context.exporters):
         yield from within(("metrics", "exporters"), slurm_port_problems(context.exporters))
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from ipaddress import IPv4Network
 from math import ceil
+from typing import cast
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
@@ -36,7 +37,7 @@ from cdk_trainyard.storage.spec import (
     LustreSpec,
     RootSquash,
 )
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 
 _PART = rf"({OCTET}|\[{OCTET}-{OCTET}\])"
 _NID = re.compile(rf"(?=.{{11,43}}$){_PART}(\.{_PART}){{3}}@tcp")  # LustreNoSquashNid of botocore 1.44.5
@@ -52,10 +53,12 @@ def lustre_problems(spec: LustreSpec) -> list[Problem]:
     Args:
         spec: The resolved file system.
     """
+    if of_version := [*version_problems(spec)]:
+        spec = replace(spec, lustre_version=cast("str", Unknown()))  # nothing follows from what is none
     return [
         *deployment_problems(spec.deployment),
         *capacity_problems(spec),
-        *version_problems(spec),
+        *of_version,
         *metadata_problems(spec),
         *efa_problems(spec),
         *backup_problems(spec),
