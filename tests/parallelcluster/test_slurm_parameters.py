@@ -43,6 +43,17 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"Kilwait": 6}]},
             "'slurm.custom[0].Kilwait' is no parameter of a cluster in slurm.conf; did you mean 'KillWait'",
         ),
+        *(
+            (
+                {"custom": [{f"{prefix}Name": "PriorityType", f"{prefix}Value": "priority/multifactor"}]},
+                (
+                    f"'slurm.custom[0].{prefix}Name' is no parameter of a cluster in slurm.conf; write PriorityType: "
+                    "'priority/multifactor'"
+                ),
+            )
+            for prefix in ("", "Parameter")
+        ),
+        ({"custom": [{"Name": "x"}]}, "'slurm.custom[0].Name' is no parameter of a cluster in slurm.conf"),
         (
             {"custom": [{"AccountingStoragePass": "hunter2"}]},
             (

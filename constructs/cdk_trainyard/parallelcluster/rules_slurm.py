@@ -134,15 +134,24 @@ def _again(at: At, parameters: Mapping[str, Any], before: set[str]) -> Problems:
 
 
 def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
-    """Each parameter has a name that Slurm knows, and one value in one line that Slurm reads."""
+    """Each parameter has a name that Slurm knows, and one value in one line that Slurm reads.
+
+    A name and a value apart are how other services write it (AWS PCS API reference, ``SlurmCustomSetting``).
+    """
+    pair = {str(name).lower().removeprefix("parameter"): value for name, value in parameters.items()}
+    if pair.keys() == {"name", "value"} and not unresolved(*pair.values()):
+        said = f"is no parameter of a {_WORDS[table]} in slurm.conf"
+        line = f"{pair['name']}: {shown(pair['value'])}"
+        yield Problem((*at, next(iter(parameters))), f"{said}; write {line}", of_key=True)
+        return
     kinds = {name.lower(): kind for name, kind in slurm_facts()[table].items()}
     for name, value in parameters.items():
         if not limits.SLURM_PARAMETER.fullmatch(str(name)):
             yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
             continue
         if name.lower() not in kinds:
-            known = [known for known in slurm_facts()[table] if not known.endswith("Pass")]
-            hint = _SHOWN.get(name.lower()) or did_you_mean(name, known)
+            meant = [known for known in slurm_facts()[table] if not known.endswith("Pass") and name.lower() != "name"]
+            hint = _SHOWN.get(name.lower()) or did_you_mean(name, meant)
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         if table == "cluster" and (remedy := _GONE.get(name.lower())):
