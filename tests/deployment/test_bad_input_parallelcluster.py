@@ -170,7 +170,7 @@ AT_LOAD = [
             ("public: true\n", "public: true\n    AdditionalIamPolicies: []\n    SubnetId: subnet-1\n"),
             ("- at: /shared\n", "- at: /shared\n        volume-type: gp3\n        Raid: {}\n"),
         ],
-        "10:3: 'cluster.BaseOs' is no key here; use 'operating_system'",
+        "10:3: 'cluster.BaseOs' is no key here; 'operating_system' is given already; leave one of both out",
         "15:5: 'cluster.head_node.AdditionalIamPolicies' is no key here; use 'policy_arns'",
         "16:5: 'cluster.head_node.SubnetId' is no key here; use 'public'; subnets that exist stand in 'network' at the top of the file, with 'vpc_id'",
         "31:9: 'cluster.shared_storage.ebs[0].volume-type' is no key here; did you mean 'type'?",

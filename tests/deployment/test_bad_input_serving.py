@@ -43,7 +43,7 @@ AT_LOAD = [
         "6:3: 'network.vpc' is no key here; name a VPC that exists with 'vpc_id' and 'accelerator_subnet'",
         "16:5: 'serving.model.max_model_len' is no key here; use 'sequence_length'",
         "17:5: 'serving.model.bucket' is no key here; it is the bucket of models, 'models' in 'storage.buckets' for one of yours",
-        "23:5: 'serving.hosts.replicas' is no key here; use 'tasks'",
+        "23:5: 'serving.hosts.replicas' is no key here; 'tasks' is given already; leave one of both out",
         "28:7: 'serving.load_balancer.authentication.jwks_uri' is no key here; use 'key_set_url'",
     ),
     row(

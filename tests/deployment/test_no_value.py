@@ -62,7 +62,7 @@ def test_groups_are_counted_with_those_that_have_none(write: Callable[[str], Pat
             [("storage:\n  lustre:\n    capacity_gib: 1200\n", "alerts:\nregions: a\n")],
             [
                 "5:8: 'alerts' has no value; write one, or remove the key",
-                "6:1: 'regions' is no key here; did you mean 'region'?",
+                "6:1: 'regions' is no key here; 'region' is given already; leave one of both out",
             ],
         ),
     ],

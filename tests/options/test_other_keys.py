@@ -56,8 +56,10 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
     for spec in SECTIONS:
         keys = keys_of(spec)
         tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
-        for key, text in ((key, text) for table in tables for key, text in table.items()):
+        for written, text in ((key, text) for table in tables for key, text in table.items()):
+            choice, _, key = written.rpartition(":")
             name, _, inside = key.partition(".")
+            assert choice in {"", *OWN}
             assert (name, inside) == (in_snake_case(name), in_snake_case(inside))
             assert key not in keys
             assert {*re.findall(r"\{(\w+)(?::\w+)?\}", text)} <= keys.keys()
@@ -457,6 +459,12 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "security_groups",
             "its security group is made here; use 'clients' for who reaches it",
         ),
+        (FleetSpec, "minCapacity MinSize", "use 'min_count'"),
+        (FleetSpec, "maxCapacity", "use 'max_count'"),
+        (FleetSpec, "storageCapacity", "use 'volume_gib'"),
+        (ComputeResource, "minCapacity", "use 'min_count'"),
+        (DeploymentSpec, "cluster_type", "use 'orchestrator'"),
+        (LoginPool, "min_count max_count", "a pool of login nodes has a fixed 'count'; leave it out"),
         (OwnAlarm, "description", "use 'summary'"),
         (OwnAlarm, "duration for", "use 'minutes', a number of minutes"),
         (OwnAlarm, "query", "use 'expr'"),
@@ -506,6 +514,7 @@ def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> 
         (SlurmSettings, "idle_seconds", 600, "; use 'idle_minutes', in minutes: 10"),
         (SlurmSettings, "idle_hours", 2, "; use 'idle_minutes', in minutes: 120"),
         (SlurmSettings, "idle_seconds", True, "; use 'idle_minutes', in minutes"),
+        (LustreSpec, "storageCapacityGiB", 2400, "; use 'capacity_gib'"),
         (BucketsSpec, "checkpoint_hours", 48, "; use 'checkpoint_days', in days: 2"),
         (SlurmSettings, "ScaledownIdletime", 20, "; use 'idle_minutes'"),
         (SlurmSettings, "idle_timeout", 600, "; use 'idle_minutes', in minutes"),
@@ -557,6 +566,71 @@ def test_what_a_key_has_in_it_tells_what_it_is(
 ) -> None:
     known = keys_of(spec)
     assert meaning(key, spec, (), known=known, whole=(spec, {}), value=value) == (says, named)
+
+
+OF_HYPERPOD = (
+    "; HyperPod writes to a log group of its own, for whose retention there is no option; metrics and alarms are "
+    "'monitoring' at the top of the file"
+)
+OF_A_FLEET = (
+    "; days that a fleet keeps its logs are 'log_retention_days' in 'cluster'; its metrics and alarms are 'monitoring' "
+    "at the top of the file"
+)
+
+
+@pytest.mark.parametrize(
+    ("orchestrator", "spec", "key", "value", "says"),
+    [
+        ("fleet", DeploymentSpec, "Monitoring", {"Logs": {}}, OF_A_FLEET),
+        (
+            "hyperpod",
+            DeploymentSpec,
+            "Monitoring",
+            {"Logs": {}},
+            OF_HYPERPOD,
+        ),
+        ("parallelcluster", DeploymentSpec, "Monitoring", {"Logs": {}}, PARALLELCLUSTER_MONITORING),
+        ("fleet", MonitoringSection, "log_retention_days", 14, "; it is 'log_retention_days' in 'cluster'"),
+        ("fleet", MonitoringSection, "detailed", True, "; a fleet has no such option; leave it out"),
+        ("hyperpod", MonitoringSection, "log_retention_days", 14, "; HyperPod has no such option; leave it out"),
+        ("parallelcluster", MonitoringSection, "detailed", True, "; it is in 'monitoring' of 'cluster'"),
+        (
+            "fleet",
+            FleetSpec,
+            "monitoring",
+            {"log_retention_days": 14},
+            "; use 'log_retention_days'; 'monitoring' at the top of the file is of metrics",
+        ),
+        (
+            "fleet",
+            DeploymentSpec,
+            "env",
+            {"account": "1"},
+            "; its 'account' and 'region' stand at the top of the file; leave it out",
+        ),
+    ],
+)
+def test_what_a_file_has_chosen_tells_where_a_key_is(
+    orchestrator: str, spec: type, key: str, value: object, says: str
+) -> None:
+    whole = (DeploymentSpec, {"orchestrator": orchestrator})
+    assert meaning(key, spec, (), known=keys_of(spec), whole=whole, value=value)[0] == says
+
+
+@pytest.mark.parametrize(
+    ("spec", "key", "given"),
+    [(FleetSpec, "Image", "image"), (DeploymentSpec, "cluster_type", "orchestrator"), (FleetSpec, "nodes", "count")],
+)
+def test_a_key_that_is_given_is_not_offered_again(spec: type, key: str, given: str) -> None:
+    says = f"; {given!r} is given already; leave one of both out"
+    known = keys_of(spec)
+    assert meaning(key, spec, (), known=known, whole=(spec, {}), given={key, given}) == (says, [])
+
+
+@pytest.mark.parametrize("key", ["instance_type", "tasks", "rollout"])
+def test_a_key_of_a_section_beside_that_is_lacking_is_named_there(key: str) -> None:
+    file = {"serving": {"engine": {"kind": "tgi"}}, "orchestrator": "hyperpod", "cluster": {"groups": {}}}
+    assert elsewhere(key, ("serving", "engine"), whole=(DeploymentSpec, file)) == f"; there is 'serving.hosts.{key}'"
 
 
 @pytest.mark.parametrize(

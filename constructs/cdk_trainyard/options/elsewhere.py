@@ -22,15 +22,16 @@ _OF_EVERYTHING: Final = "name"
 def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     """Return where a key is, as the end of a sentence; nothing where it is nowhere, or everywhere.
 
-    It is looked for in the sections around, in those below, in those of another choice, and last in all others that the
-    file has or needs; a section itself is named wherever it is one.
+    It is looked for in the sections around, in those below, in those of another choice, in those that are lacking
+    beside, and last in all others that the file has or needs; a section itself is named wherever it is one.
 
     Args:
         key: The key.
         at: Where the section stands that does not have it.
         whole: What the file is.
     """
-    places = {place: field for place, field in _places(*whole) if place[-1] == key}
+    every: dict[At, Field] = dict(_places(*whole))
+    places = {place: field for place, field in every.items() if place[-1] == key}
     around = [place for place in places if len(place) <= len(at) and _leads(place[:-1], at)]
     if nearest := max((place for place in around if place != (_OF_EVERYTHING,)), key=len, default=None):
         return _named([nearest], at) if len(nearest) > 1 else f"; {key!r} stands at the top of the file"
@@ -40,13 +41,32 @@ def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     if found := _named((below & telling) | directly, at) or _of_another(key, at, whole):
         return found
     others = telling - below - {*around}
+    lacking = {place for place in places if place[:-2] == at[:-1] and _is_lacking(place[:-1], every, whole[1])}
+    if beside := _named(lacking, at[:-1]):
+        return beside
     needed = required_keys(whole[0])
     others = {each for each in others if each[0] in needed or _is_section(places[each]) or _has(each, whole[1])}
     return _named(others) if len(others) == 1 else ""
 
 
+def chosen(spec: type, data: Mapping[str, Any]) -> list[str]:
+    """Return what a file has chosen its parts by.
+
+    Args:
+        spec: What the file is.
+        data: What it says.
+    """
+    keys = [field.shape.key for field in keys_of(spec).values() if isinstance(field.shape, Chosen)]
+    return [choice for key in keys if isinstance(choice := data.get(key), str)]
+
+
 def _is_section(field: Field) -> bool:
     return isinstance(field.shape, Part | Chosen)
+
+
+def _is_lacking(section: At, places: Mapping[At, Field], data: object) -> bool:
+    """Say whether a file must have a section, and has not."""
+    return section in places and places[section].required and not _has((*section, ""), data)
 
 
 def _has(place: At, data: object) -> bool:

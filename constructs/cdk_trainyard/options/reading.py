@@ -277,7 +277,7 @@ class Reader:
                 self.outdented.setdefault((*at, above), []).append((*at, key))
             whole = self.whole or (spec, data)
             beside = at if self.whole else ()
-            hint, named = meaning(key, spec, beside, known=known, whole=whole, value=data[key])
+            hint, named = meaning(key, spec, beside, known=known, whole=whole, value=data[key], given=data)
             self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
             meant |= set(named[:1]) & (set(known) - data.keys())
         return meant

@@ -8,7 +8,7 @@ from typing import Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
-from cdk_trainyard.options.elsewhere import Whole, elsewhere
+from cdk_trainyard.options.elsewhere import Whole, chosen, elsewhere
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.signs import after_colon, wide
 from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
@@ -29,6 +29,7 @@ _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BINARY: Final = re.compile(r"([KMGTP])iB")
 _MEASURES: Final = (TIME.keys(), SIZE.keys(), {"iops"})
 """Words of a key that say by what its value is counted, by what they measure."""
 _UNITS: Final = frozenset({"arn", "id", "s"}.union(*_MEASURES))
@@ -50,11 +51,18 @@ def in_snake_case(name: str) -> str:
     Args:
         name: As CloudFormation, ParallelCluster or Kubernetes has it.
     """
-    return _WORD_BEGINS.sub("_", name).lower()
+    return _WORD_BEGINS.sub("_", _BINARY.sub(r"\1ib", name)).lower()
 
 
 def meaning(
-    key: str, spec: type, at: At, *, known: Collection[str], whole: Whole, value: object = None
+    key: str,
+    spec: type,
+    at: At,
+    *,
+    known: Collection[str],
+    whole: Whole,
+    value: object = None,
+    given: Collection[str] = (),
 ) -> tuple[str, list[str]]:
     """Return what to do about a key, as the end of a sentence, and the keys of the section that it was meant for.
 
@@ -65,21 +73,23 @@ def meaning(
         at: Where the section stands.
         known: The keys that the section may have.
         whole: What the file is, in which other sections are looked through.
+        given: The keys that the section has. Default - none that is known.
     """
     written = in_snake_case(key)
-    if instead := instead_of(key, spec, value):
+    instead = instead_of(key, spec, value, chosen=chosen(*whole))
+    found = _meant_by(instead) if instead else near(key, known)
+    if len(found) == 1 and found[0] in given and instead in {None, f"use {{{found[0]}}}"}:
+        return f"; {found[0]!r} is given already; leave one of both out", []
+    if instead:
         said = _NAMED.sub(lambda named: repr(named[1]) + in_its_unit(named[1], named[2] or written, value), instead)
-        return f"; {said}", _meant_by(instead)
-    found = near(key, known)
+        return f"; {said}", found
     if blank := after_colon(key):
         return f"; {blank[1]}", found
     if sign := wide(key):
         return f"; {sign}", found
-    for each in found:
-        if unit := in_its_unit(each, written, value):
-            return f"; use {each!r}{unit}", [each]
     if found:
-        return asked(key, found), found
+        counted = ((each, in_its_unit(each, written, value)) for each in found)
+        return next(((f"; use {each!r}{unit}", [each]) for each, unit in counted if unit), (asked(key, found), found))
     return elsewhere(written, at, whole=whole) or f"; there are {either(known)}", []
 
 
@@ -109,7 +119,7 @@ def near(key: str, known: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
 
 
-def instead_of(key: str, spec: type, value: object = None) -> str | None:
+def instead_of(key: str, spec: type, value: object = None, *, chosen: Iterable[str] = ()) -> str | None:
     """Return what to do instead of a key that has another name here, or never will have one.
 
     Args:
@@ -117,6 +127,7 @@ def instead_of(key: str, spec: type, value: object = None) -> str | None:
         spec: The section's specification.
         value: What it says: of a switch that is off, or of a section that has a certain key, something else may be
             meant. Default - nothing is known of it.
+        chosen: What the file has chosen, by which something else may be meant, too. Default - nothing is known of it.
     """
     if key.startswith(_FOREIGN):
         return COMMENT
@@ -124,7 +135,8 @@ def instead_of(key: str, spec: type, value: object = None) -> str | None:
         return "anchors have no section of their own; put '&…' where it is first used, and leave this out"
     written = in_snake_case(key)
     inside = [f"{written}.{in_snake_case(each)}" for each in value] if isinstance(value, Mapping) else []
-    forms = (*((f"{written}=false",) if value is False else inside), key, written)
+    plain = (*((f"{written}=false",) if value is False else inside), key, written)
+    forms = (*(f"{choice}:{form}" for choice in chosen for form in plain), *plain)
     tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
     found = next((table[form] for table in tables for form in forms if form in table), None)
     return _switched(value) if found is None and written in _SWITCH and not _SWITCH & keys_of(spec).keys() else found
