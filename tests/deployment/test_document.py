@@ -245,6 +245,17 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: @b\n", "1:4", "a plain value cannot begin with '@' or '`'; put it in quotes"),
         ("a: %b\n", "1:4", "a plain value cannot begin with '%'; put it in quotes"),
         ("a: *b\n", "1:4", "the alias names no anchor above it; write '&name' at the value that it repeats"),
+        (
+            "a: &neuron\n  b: 1\nc: *Neuron\n",
+            "3:4",
+            "the alias '*Neuron' names no anchor above it; did you mean '*neuron'?",
+        ),
+        (
+            "a: &neuron\n  b: 1\nc: &neuron # of all\nd: 2\n",
+            "3:4",
+            "the anchor '&neuron' is there already; write '*neuron' to repeat what it has",
+        ),
+        ("a: &a\n  b: 1\nc: &a\n\n  # of c\n  d: 2\n", "3:4", "the anchor name is used twice; give each its own"),
         ("a: &a 1\nb: &a 2\n", "2:4", "the anchor name is used twice; give each its own"),
         ("a: 1\n---\na: 2\n", "2:1", "a second document begins here; write one deployment per file"),
         ("a: \x00\n", "1:4", "character '\\x00' is not allowed in YAML; remove it"),

@@ -91,3 +91,11 @@ def test_a_default_is_called_one_and_blamed_where_the_key_is_that_it_does_not_go
     problems = [problem for problem in said(tmp_path, text) if blamed in problem]
     assert problems, said(tmp_path, text)
     assert all(problem.startswith(f"{line}:{row.index(': ') + 3}: 'cluster.") for problem in problems), problems
+
+
+def test_what_aliases_repeat_is_told_once(tmp_path: Path) -> None:
+    first, second = "        - instance_type: c5.xlarge\n          max_count: 8\n", "          max_count: 16\n"
+    text = GOOD_PARALLELCLUSTER.replace(first, f"{first}          slurm: &own {{MaxTime: x}}\n")
+    (problem,) = said(tmp_path, text.replace(second, f"{second}          slurm: *own\n"))
+    assert problem.startswith("19:24: 'cluster.queues[0].compute[0].slurm.MaxTime' is no parameter of a node")
+    assert problem.endswith(" (and the same in another place)")

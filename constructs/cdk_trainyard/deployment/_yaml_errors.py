@@ -9,6 +9,7 @@ import yaml
 
 from cdk_trainyard.deployment._marks import NO_BREAKS, Answer, line_of, place_of, position, seen
 from cdk_trainyard.deployment._other_formats import of_another_format
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.signs import after_colon, as_item, wide
 from cdk_trainyard.problems import legible
 
@@ -102,6 +103,7 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> Answer:
         _quote,
         _sign,
         _among_items,
+        _repeated,
     ):
         if answer := read(problem, mark, start):
             return answer
@@ -276,6 +278,24 @@ def _among_items(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | No
     return place_of(
         mark
     ), "a key stands among the items of a list; begin it with '- ', or write a key instead of each item"
+
+
+def _repeated(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
+    """Say of an alias of no anchor which one is near, and of an anchor that is there already how it is repeated."""
+    found = re.search("undefined alias|second occurrence", problem)
+    line, above = line_of(mark)[mark.column :], str(mark.buffer)[: mark.pointer]
+    word = re.match(r"[*&]([\w-]+)\s*(#.*)?$", line)
+    if found is None or word is None:
+        return None
+    if line.startswith("&"):
+        below = re.match(r"[^\n]*\n(?:[ ]*(?:#[^\n]*)?\n)*([ ]*)(-[ ])?", str(mark.buffer)[mark.pointer :])
+        margin = len(line_of(mark)) - len(line_of(mark).lstrip())
+        if below and (len(below[1]) > margin or (len(below[1]) == margin and below[2])):
+            return None  # it has a value of its own
+        return place_of(mark), f"the anchor '&{word[1]}' is there already; write '*{word[1]}' to repeat what it has"
+    anchors = dict.fromkeys(re.findall(r"(?:^|\s)&([\w-]+)", above))
+    hint = did_you_mean(word[1], anchors).replace("mean '", "mean '*").replace("or '", "or '*")
+    return (place_of(mark), f"the alias '*{word[1]}' names no anchor above it{hint}") if hint else None
 
 
 def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:

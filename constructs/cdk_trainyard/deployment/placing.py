@@ -19,15 +19,23 @@ _PLAIN: Final = (bool, float, int, str)
 def problems_at_their_places(
     document: Document, deployment: DeploymentSpec, reader: Reader, of_rules: Sequence[Problem]
 ) -> Iterator[FileProblem]:
-    """Yield everything that is wrong with a file: with its text, with its form, and by the rules.
-
-    What follows from something that is told already is not told again.
+    """Yield everything that is wrong with a file, each thing once.
 
     Args:
         document: The file, with what is wrong with its text.
         deployment: What it says.
         reader: What read it, with what is wrong with its form.
         of_rules: What rules find wrong.
+    """
+    return _once(document, _at_their_places(document, deployment, reader, of_rules))
+
+
+def _at_their_places(
+    document: Document, deployment: DeploymentSpec, reader: Reader, of_rules: Sequence[Problem]
+) -> Iterator[FileProblem]:
+    """Yield everything that is wrong with a file: with its text, with its form, and by the rules.
+
+    What follows from something that is told already is not told again.
     """
     outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}
     for said in document.problems:
@@ -92,7 +100,18 @@ def _of_rules(
 def _placed(document: Document, path: At, problem: Problem, text: str) -> FileProblem:
     """Return a problem with its place: a key that should not be there is wrong where it begins, whatever its value."""
     key: Place | None = document.keys.get(path) if problem.of_key else None
-    return FileProblem(place=key or document.place(path), text=text)
+    return FileProblem(place=key or document.place(path), text=text, at=path)
+
+
+def _once(document: Document, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
+    """Tell what is wrong with something once that aliases repeat, by its first path."""
+    told: dict[tuple[Place, str], list[FileProblem]] = {}
+    for each in found:
+        subject = f"'{dotted(each.at)}'" if each.at in document.keys or each.at in document.values else ""
+        told.setdefault((each.place, each.text.removeprefix(subject)), []).append(each)
+    for first, *again in told.values():
+        places = "another place" if len(again) == 1 else f"{len(again)} other places"
+        yield replace(first, text=f"{first.text} (and the same in {places})") if again else first
 
 
 def _outdented(document: Document, section: At, keys: Sequence[At]) -> str:
