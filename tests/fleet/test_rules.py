@@ -144,7 +144,7 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'ends' must be a time in UTC, as 2027-06-01T11:30:00Z, got 'tomorrow'"
         )),
         ({**BLOCK, "ends": "2027-02-30T11:30:00Z"}, (
-            "'ends' must be a time in UTC, as 2027-06-01T11:30:00Z, got '2027-02-30T11:30:00Z'"
+            "'ends' must be a time of a day that there is, got '2027-02-30T11:30:00Z'"
         )),
         ({**BLOCK, "starts": "2027-06-01T11:30:00Z"}, (
             "'starts' must be given with 'ends', got '2027-06-01T11:30:00Z' alone"

@@ -259,6 +259,9 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'accelerator' must be neuron with the base 'neuron-base-ubuntu-24.04', whose driver is for Neuron devices, "
             "got gpu"
         )),
+        ({**PLAIN, "families": ["p3dn.24xlarge"]}, (
+            "'families[0]' must be the family of an instance type alone, got 'p3dn.24xlarge'; write p3dn"
+        )),
         ({**PLAIN, "families": ["p3dn", "zz9"]}, (
             "'families[1]' must be the family of an instance type, as p3dn, got 'zz9'; the catalogue is of 2026-10-27"
         )),

@@ -186,6 +186,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits'), got 'lama-3.1-8b'; did you mean 'llama-3.1-8b' or 'llama-3.2-3b' or 'llama-3.3-70b'?"
         ],
     ),
+    "a model of the Hub as a preset": (
+        {"of_model": {"preset": "meta-llama/Llama-2-7b-hf"}},
+        [
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits'), got 'meta-llama/Llama-2-7b-hf'; did you mean 'llama-2-7b'? A model of the Hub is named in 'compile', as 'source'"
+        ],
+    ),
     "a family that no image is known to serve": (
         {"of_model": {"preset": "mistral"}},
         [

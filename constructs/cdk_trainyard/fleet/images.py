@@ -107,6 +107,9 @@ class FamilyName:
         """Look it up."""
         if value in (known := family_names()) or names_of_family(value):
             return None
+        family, sized, _ = value.partition(".")
+        if sized and family in known:
+            return Flaw("must be the family of an instance type alone", got=shown(value), remedy=f"; write {family}")
         hint = did_you_mean(value, known) or f"; the catalogue is of {catalogue_date()}"
         return Flaw("must be the family of an instance type, as p3dn", got=shown(value), remedy=hint)
 

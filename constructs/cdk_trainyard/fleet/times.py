@@ -45,6 +45,8 @@ class UtcTime:
     def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Read it."""
         when = block_time(value)
+        if when is None and re.fullmatch(_FORM, value):
+            return Flaw("must be a time of a day that there is", got=shown(value))
         if when is None:
             return Flaw(f"must be a time in UTC, as {_EXAMPLE}", got=shown(value))
         return None if when.year >= _FIRST_YEAR else Flaw(f"must be of {_FIRST_YEAR} or later", got=shown(value))

@@ -94,8 +94,14 @@ IMAGE_OF_YOURS: Final = "give an image of yours that does as 'image' of 'engine'
 
 
 def _not_served(name: str) -> str:
-    """Say of what is meant for a preset that no image is known to serve that it is one; nothing of others."""
-    like = nearest(name, PRESETS)[:1]
+    """Say of what is meant for a preset that no image is known to serve that it is one; nothing of others.
+
+    A model of the Hub has the name of its preset behind that of its owner, and more behind that.
+    """
+    owner, _, model = name.rpartition("/")
+    like = nearest(model.lower() if owner else name, PRESETS)[:1]
+    if like and owner and like[0] in _SERVED:
+        return f"; did you mean {shown(like[0])}? A model of the Hub is named in 'compile', as 'source'"
     if not like or like[0] in _SERVED:
         return ""
     what = f"a {ARCHITECTURES[like[0]]} model, which no image of the catalogue is known to serve"
