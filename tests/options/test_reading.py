@@ -503,6 +503,17 @@ def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
+        (
+            "names",
+            ("a\u2013b",),
+            "'names[0]' must be a name, as a, got 'a\u2013b'; '\u2013' is U+2013 (EN DASH); write '-'",
+        ),
+        (
+            "names",
+            ("a \uff03 of b",),
+            "'names[0]' must be a alone, got 'a \uff03 of b': a comment begins with '#' after a blank; write a # …",
+        ),
+        ("names", "\uff3ba\uff0cb\uff3d", "'names' must be a list, got '\uff3ba\uff0cb\uff3d'; write [a, b]"),
         ("names", ("<your-name>",), "'names[0]' must be a name, as a, got '<your-name>'; that is {fill}"),
         ("names", ("arn:<A ID>:x",), "'names[0]' must be a name, as a, got 'arn:<A ID>:x'; '<A ID>' is {fill}"),
         ("names", ("TODO",), "'names[0]' must be a name, as a, got 'TODO'; that is {fill}"),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.fields import Field, Scalar, default_in_words, keys_of, required_keys
 from cdk_trainyard.options.secrets import secret_problem
-from cdk_trainyard.options.signs import wide
+from cdk_trainyard.options.signs import dash, wide
 from cdk_trainyard.options.unknown_keys import COMMENT, SWITCHED_ON, instead_of
 from cdk_trainyard.problems import Flaw, either, shown
 
@@ -42,7 +42,7 @@ _DASH: Final = r"[-\u2010-\u2015\u2212]"
 _COMMAS: Final = re.compile(r"[,\u3001\uff0c](?![^\[\]]{0,64}\])")
 _BETWEEN: Final = re.compile(r"[,;\u3001\uff0c\s](?![^\[\]]{0,64}\])")
 """What is between items of a list, and not in brackets of one of them."""
-_BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
+_BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*|\uff03)|#\s).*)", re.DOTALL)
 """A value, and what follows it that may be meant as a comment."""
 _AROUND: Final = "'\"\u00a0\u00ab\u00bb\u200b\u200e\u200f\u2018-\u201f\u2039\u203a\u2060\ufeff"
 """Quotes of any language, and signs that nobody sees: YAML takes none of them away from a plain value."""
@@ -121,7 +121,8 @@ def as_written(wrong: Flaw, value: object) -> Flaw:
         return replace(wrong, remedy=f"; {this} is a place to fill in")
     if (found := _REFERENCE.search(text)) and "'${" not in wrong.must:
         return replace(wrong, remedy=f"; nothing is put in place of {shown(found[0])}, write the value itself")
-    return wrong if wrong.remedy or not (sign := wide(text)) else replace(wrong, remedy=f"; {sign}")
+    sign = wide(text) or dash(text)
+    return wrong if wrong.remedy or not sign else replace(wrong, remedy=f"; {sign}")
 
 
 def alone(text: str) -> Iterator[tuple[str, Flaw]]:
@@ -159,6 +160,9 @@ def splits(text: str, *, is_command: bool, is_open: bool) -> Iterator[list[str]]
         return
     if is_command:
         yield from [] if {"'", '"'} & {*text} else [re.split(r",?\s+", text)]
+        return
+    if inside := re.fullmatch("\uff3b(.+)\uff3d", text):
+        yield [word.strip() for word in _COMMAS.split(inside[1]) if word.strip()]
         return
     dashes = re.split(rf"(?:^|\s){_DASH}\s*", text)
     tried = [] if dashes[0] else dashes, [text], _COMMAS.split(text), _BETWEEN.split(text)

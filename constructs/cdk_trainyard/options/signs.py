@@ -26,6 +26,16 @@ def hyphenated(text: str) -> str:
     return re.sub(f"[{_DASHES}]", "-", text)
 
 
+def dash(text: str) -> str:
+    """Return what the first dash of a word processor is; nothing where there is none.
+
+    Args:
+        text: The text.
+    """
+    found = re.search(f"[{_DASHES}]", text)
+    return f"'{found[0]}' is U+{ord(found[0]):04X} ({name(found[0])}); write '-'" if found else ""
+
+
 def after_colon(text: str) -> tuple[int, str] | None:
     """Return where behind ':' a blank stands that is none to YAML, and what to do about it; None where none does.
 

@@ -15,8 +15,8 @@ from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
 from cdk_trainyard.problems import At, either
 
 COMMENT: Final = "a comment begins with '#'"
-_FOREIGN: Final = ("//", "/*")
-"""How comments begin in other languages."""
+_FOREIGN: Final = ("//", "/*", "\uff03")
+"""How comments begin in other languages, and with a sign of East Asian writing."""
 _EXTENSION: Final = "x-"
 """How keys begin that Compose leaves to its users, who keep anchors there (Compose Specification, "Extension")."""
 LISTED: Final = "[]"
