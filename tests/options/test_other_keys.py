@@ -21,6 +21,7 @@ from cdk_trainyard.options.elsewhere import elsewhere, parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
 from cdk_trainyard.parallelcluster.spec import (
+    NewAccounting,
     ParallelClusterMonitoring,
     ParallelClusterSpec,
     SlurmSettings,
@@ -31,7 +32,7 @@ from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
 from cdk_trainyard.serving.spec_model import NeuronModel
 from cdk_trainyard.serving.spec_service import CompilationSpec, ServiceScaling, ServingHosts
-from cdk_trainyard.storage.spec import BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
+from cdk_trainyard.storage.spec import AccountingSpec, BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
 
 BOUNDARY = (
     "an app of CDK gives one to every role by '@aws-cdk/core:permissionsBoundary' in its context, as cdk.json has it"
@@ -470,6 +471,47 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (OwnAlarm, "description", "use 'summary'"),
         (OwnAlarm, "duration for", "use 'minutes', a number of minutes"),
         (OwnAlarm, "query", "use 'expr'"),
+        (
+            AccountingSpec,
+            "removal_policy DeletionPolicy",
+            (
+                "it is always kept when the deployment goes; 'deletion_protection' is whether deleting it then needs a "
+                "second step"
+            ),
+        ),
+        (NewAccounting, "backups", "use 'backup_retention_days'"),
+        (NewAccounting, "EngineVersion", "it is MySQL 8.4 or MariaDB 11.4, as 'engine' says; leave it out"),
+        (NetworkSpec, "removal_policy", "a network holds no data, and goes with the deployment; leave it out"),
+        (
+            ExistingNetworkSpec,
+            "allowed_cidrs",
+            (
+                "who may reach what is said where that stands: 'ssh_from' of 'head_node' in 'cluster', 'clients' of "
+                "'load_balancer' in 'serving'"
+            ),
+        ),
+        (
+            OpenZfs,
+            "removal_policy backups",
+            "a file system that exists stays yours, and is changed where it was made; leave it out",
+        ),
+        (
+            DeploymentSpec,
+            "removal_policy",
+            (
+                "it is said of each: 'removal_policy' of 'lustre' and 'auto_delete' of 'buckets' in 'storage'; "
+                "'accounting' is always kept"
+            ),
+        ),
+        (
+            DeploymentSpec,
+            "instance_type",
+            (
+                "it is in 'cluster': of a fleet, of 'groups', or of 'compute' in 'queues'; that of a service is in "
+                "'serving.hosts'"
+            ),
+        ),
+        (InstanceGroup, "role_arn", "use 'role_arn' of the cluster"),
         (AlertsSection, "pagerduty", "use 'topic_arn', of a topic of yours that tells it"),
     ],
 )
@@ -639,7 +681,9 @@ def test_a_key_of_a_section_beside_that_is_lacking_is_named_there(key: str) -> N
     ("storage", "key", "says"),
     [
         ({}, "capacity_gib", ""),
-        ({"lustre": {}}, "capacity_gib", "; there is 'storage.lustre.capacity_gib'"),
+        ({"lustre": {}}, "capacity_gib", ""),
+        ({}, "metadata_iops", ""),
+        ({"lustre": {}}, "metadata_iops", "; there is 'storage.lustre.metadata_iops'"),
         ({}, "lustre", "; there is 'storage.lustre'"),
         ({}, "service_zones", "; there is 'network.service_zones'"),
     ],
@@ -649,6 +693,34 @@ def test_a_key_of_another_section_is_one_that_the_file_has_or_needs(
 ) -> None:
     data = {"orchestrator": "parallelcluster", "cluster": {"queues": ({},)}, "storage": storage}
     assert elsewhere(key, ("cluster", "queues", 0), whole=(DeploymentSpec, data)) == says
+
+
+@pytest.mark.parametrize("orchestrator", OWN)
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        (("network",), "removal_policy version key_arn image_id instance_type"),
+        (("cluster", "accounting"), "removal_policy backups maintenance capacity_gib log_retention_days version"),
+        (("cluster", "slurm", "accounting"), "removal_policy version image_id role_arn"),
+        (("cluster", "groups", "one"), "removal_policy backups capacity_gib version"),
+        (("storage", "open_zfs"), "removal_policy capacity_gib log_retention_days instance_type"),
+        (("serving", "hosts"), "removal_policy image_id version role_arn"),
+    ],
+)
+def test_what_things_have_of_their_own_is_not_answered_with_that_of_another(
+    orchestrator: str, section: tuple[str, ...], keys: str
+) -> None:
+    storage = {"lustre": {}, "buckets": {}}
+    data = {"orchestrator": orchestrator, "cluster": {"groups": {}, "slurm": {}}, "storage": storage, "serving": {}}
+    for key in keys.split():
+        named = re.findall(r"'([\w.]+)\.\w+'", elsewhere(key, section, whole=(DeploymentSpec, data)))
+        assert not [each for each in named if tuple(each.split(".")) != section[:1]], key
+
+
+def test_a_key_of_the_cluster_at_the_top_is_told_where_it_stands() -> None:
+    data = {"orchestrator": "parallelcluster", "cluster": {}}
+    assert elsewhere("image_id", (), whole=(DeploymentSpec, data)) == "; there is 'cluster.image_id'"
+    assert elsewhere("removal_policy", (), whole=(DeploymentSpec, data)) == ""
 
 
 @pytest.mark.parametrize(

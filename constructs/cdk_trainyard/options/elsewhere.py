@@ -1,6 +1,8 @@
 """Where a file has a key that a section does not: what stands in the wrong section is named where it belongs."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from cdk_trainyard.options.fields import Chosen, Field, Items, Object, Part, Scalar, Shape, keys_of, required_keys
@@ -17,13 +19,16 @@ _DIRECTLY: Final = 2
 """Keys between a section and what one of its own sections has: that section's and the very key."""
 _OF_EVERYTHING: Final = "name"
 """The one key at the top of a file that other things have as well, and mean their own."""
+_ITS_OWN: Final = frozenset({"backups", "capacity_gib", "maintenance", "removal_policy", "version"})
+"""What every thing has of its own: that of another thing is no remedy, and obeyed it changes that other thing."""
 
 
 def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     """Return where a key is, as the end of a sentence; nothing where it is nowhere, or everywhere.
 
     It is looked for in the sections around, in those below, in those of another choice, in those that are lacking
-    beside, and last in all others that the file has or needs; a section itself is named wherever it is one.
+    beside, and last in all others that the file has or needs, where things of one kind alone have it; a section itself
+    is named wherever it is one.
 
     Args:
         key: The key.
@@ -32,7 +37,7 @@ def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     """
     every: dict[At, Field] = dict(_places(*whole))
     places = {place: field for place, field in every.items() if place[-1] == key}
-    around = [place for place in places if len(place) <= len(at) and _leads(place[:-1], at)]
+    around = [place for place in places if len(place) <= len(at) and _leads(place[:-1], at) and key not in _ITS_OWN]
     if nearest := max((place for place in around if place != (_OF_EVERYTHING,)), key=len, default=None):
         return _named([nearest], at) if len(nearest) > 1 else f"; {key!r} stands at the top of the file"
     telling = {place for place, field in places.items() if "_" in key or not isinstance(field.shape, Scalar | Object)}
@@ -44,6 +49,8 @@ def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     lacking = {place for place in places if place[:-2] == at[:-1] and _is_lacking(place[:-1], every, whole[1])}
     if beside := _named(lacking, at[:-1]):
         return beside
+    if key in _of_each(whole[0]):
+        return ""
     needed = required_keys(whole[0])
     others = {each for each in others if each[0] in needed or _is_section(places[each]) or _has(each, whole[1])}
     return _named(others) if len(others) == 1 else ""
@@ -58,6 +65,37 @@ def chosen(spec: type, data: Mapping[str, Any]) -> list[str]:
     """
     keys = [field.shape.key for field in keys_of(spec).values() if isinstance(field.shape, Chosen)]
     return [choice for key in keys if isinstance(choice := data.get(key), str)]
+
+
+@cache
+def _of_each(spec: type) -> frozenset[str]:
+    """Return the keys that things of several kinds have, each its own, whichever of its choices a file takes."""
+    found = Counter(
+        key for section in _sections(spec) for key, field in keys_of(section).items() if not _is_section(field)
+    )
+    return _ITS_OWN | {key for key, sections in found.items() if sections > 1}
+
+
+def _sections(spec: type) -> frozenset[type]:
+    """Return the specifications of all sections that a file may have, itself among them."""
+    found, new = {spec}, [spec]
+    while new:
+        shapes = (field.shape for field in keys_of(new.pop()).values())
+        below = {part for shape in shapes for part in _any_part(shape) if part not in found}
+        found |= below
+        new += below
+    return frozenset(found)
+
+
+def _any_part(shape: Shape) -> Iterator[type]:
+    """Yield the specifications that a part may be of, whatever else the file says."""
+    match shape:
+        case Chosen():
+            yield from (spec for choice in shape.choices() if (spec := shape.spec(choice)))
+        case Items():
+            yield from _any_part(shape.item)
+        case _:
+            yield from (spec for spec, _ in parts(shape, {}))
 
 
 def _is_section(field: Field) -> bool:
@@ -105,6 +143,8 @@ def _of_another(key: str, at: At, whole: Whole) -> str:
             specs = {choice: field.shape.spec(choice) for choice in field.shape.choices()}
             found = [choice for choice, section in specs.items() if section and key in keys_of(section)]
             said = data.get(field.shape.key)
+            if said in found:
+                return f"; there is {f'{name}.{key}'!r}" if not at and key not in _ITS_OWN else ""
             if found and isinstance(said, str | None):
                 what = "that" if at else repr(f"{name}.{key}")
                 return f"; {what} is for {either(found)}; {field.shape.key!r} is {said or 'missing'}"
