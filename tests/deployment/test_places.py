@@ -66,7 +66,7 @@ def test_what_is_wrong_with_storage_and_with_the_cluster_comes_in_one_run(tmp_pa
             GOOD_PARALLELCLUSTER,
             "max_count: 8",
             "min_count: 11",
-            "queues[0].compute[0].max_count' must be at least 'min_count', got 10 and 11 (10 is the default)",
+            "queues[0].compute[0].min_count' must be at most 'max_count', got 11 and 10 (10 is the default)",
         ),
         (
             GOOD.replace("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az4, use1-az5]"),

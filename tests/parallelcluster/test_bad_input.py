@@ -101,7 +101,13 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a capacity block with min != max": (
         queues(ComputeResource(instance_type="p5.48xlarge", min_count=2, max_count=4), **BLOCK),
         (
-            "'queues[0].compute[0].min_count' must be equal to 'max_count' on a capacity block, got 2 and 4; leave it out"
+            "'queues[0].compute[0].min_count' must be equal to 'max_count' on a capacity block, got 2 and 4; say there how many instances it has, and leave this out"
+        ),
+    ),
+    "a capacity block of which nobody says how many instances it has": (
+        queues(ComputeResource(instance_type="p5.48xlarge", min_count=4), **BLOCK),
+        (
+            "'queues[0].compute[0].max_count' must be given on a capacity block, whose nodes are all always there: how many instances it has, as 4"
         ),
     ),
     "names of queue and nodes that are one when they are joined": (

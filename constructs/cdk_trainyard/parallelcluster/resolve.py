@@ -18,6 +18,8 @@ from cdk_trainyard.tokens import Unknown, unresolved
 
 NOWHERE = "127.0.0.1/32"
 """What stands for nobody where ParallelCluster would let everybody in."""
+_UNSAID_MOST = 10
+"""Nodes of a kind of which nobody said how many there are at most (AWS ParallelCluster user guide, ``MaxCount``)."""
 _Part = TypeVar("_Part")
 
 
@@ -194,9 +196,19 @@ def several_interfaces(compute: ComputeResource) -> bool:
     )
 
 
+def most_of(compute: ComputeResource) -> int:
+    """Return how many nodes of a kind there are at most."""
+    return _UNSAID_MOST if compute.max_count is None else compute.max_count
+
+
+def nodes_at_most(compute: ComputeResource) -> int:
+    """Return how many nodes of a kind there are at most."""
+    return _UNSAID_MOST if compute.max_count is None else compute.max_count
+
+
 def max_nodes(spec: ParallelClusterSpec) -> int:
     """Return how many compute nodes there are when every queue is at its largest."""
-    return sum(compute.max_count for _, _, compute in computes(spec) if not unresolved(compute.max_count))
+    return sum(nodes_at_most(compute) for _, _, compute in computes(spec) if not unresolved(compute.max_count))
 
 
 def managed_dns(spec: ParallelClusterSpec, place: Place) -> bool:

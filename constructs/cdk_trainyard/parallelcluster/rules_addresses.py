@@ -8,7 +8,15 @@ from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
-from cdk_trainyard.parallelcluster.resolve import computes, known, subnet_of, subnets, type_names, types_of
+from cdk_trainyard.parallelcluster.resolve import (
+    computes,
+    known,
+    nodes_at_most,
+    subnet_of,
+    subnets,
+    type_names,
+    types_of,
+)
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
 from cdk_trainyard.problems import At, Flaw, Problem
@@ -69,7 +77,7 @@ def _standing(spec: ParallelClusterSpec, place: Place) -> Iterator[tuple[At, fro
     """Yield nodes at their largest: where their number is said, the subnets that they may be in, and what they take."""
     for at, queue, compute in computes(spec):
         name, types = f"{queue.name}/{compute.name}", ", ".join(map(str, type_names(compute)))
-        use = _use(name, types, compute.max_count, _addresses_per_node(compute))
+        use = _use(name, types, nodes_at_most(compute), _addresses_per_node(compute))
         yield from (((*at, "max_count"), frozenset(subnets(queue, place)), each) for each in use)
     for index, pool in known(spec.login_pools):
         use = _use(str(pool.name), str(pool.instance_type), pool.count)

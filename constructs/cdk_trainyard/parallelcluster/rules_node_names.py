@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
-from cdk_trainyard.parallelcluster.resolve import computes, known
+from cdk_trainyard.parallelcluster.resolve import computes, known, nodes_at_most
 from cdk_trainyard.parallelcluster.slurm_lines import said
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import Problem, shown
@@ -55,7 +55,7 @@ def _of_queues(spec: ParallelClusterSpec) -> dict[str, int]:
     for _, queue, compute in computes(spec):
         least = compute.min_count or 0
         counts[f"{queue.name}-st-{compute.name}-"] = least
-        counts[f"{queue.name}-dy-{compute.name}-"] = least if unresolved(least) else compute.max_count - least
+        counts[f"{queue.name}-dy-{compute.name}-"] = least if unresolved(least) else nodes_at_most(compute) - least
     return counts
 
 

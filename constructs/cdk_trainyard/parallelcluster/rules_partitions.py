@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
-from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.resolve import known, nodes_at_most
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import lines_of, queues_without, said
 from cdk_trainyard.parallelcluster.slurm_values import ENDLESS, minutes_of, number_of
@@ -103,7 +103,7 @@ def _has_gang_partitions(spec: ParallelClusterSpec) -> bool:
 def partition_size_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Problems:
     """A job may have as few nodes as its queue has."""
     for index, queue in known(spec.queues):
-        nodes = [compute.max_count for compute in queue.compute]
+        nodes = [nodes_at_most(compute) for compute in queue.compute]
         if unresolved(queue.slurm, queue.compute, *queue.compute, *nodes):
             continue
         for name, value in (queue.slurm or {}).items():

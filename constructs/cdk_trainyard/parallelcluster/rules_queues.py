@@ -13,6 +13,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     computes,
     is_block,
     known,
+    nodes_at_most,
     placement,
     reservation,
     several_interfaces,
@@ -186,8 +187,13 @@ def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) 
 
 def _count_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
     """Counts are in order."""
-    least, most = compute.min_count, compute.max_count
-    if least is not None and not unresolved(least, most) and most < least and not is_block(queue):
+    least, most = compute.min_count, nodes_at_most(compute)
+    if least is None or unresolved(least, most) or most >= least or is_block(queue):
+        return
+    if compute.max_count is None:
+        text = f"must be at most {option('max_count')}, got {least} and {most} ({most} is the default)"
+        yield Problem((*at, "min_count"), text)
+    else:
         yield Problem((*at, "max_count"), f"must be at least {option('min_count')}, got {most} and {least}")
 
 
@@ -196,9 +202,12 @@ def _block_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
     if not is_block(queue):
         return
     least, most = compute.min_count, compute.max_count
-    if not unresolved(least, most) and least != most:
-        text = f"must be equal to {option('max_count')} on a capacity block, got {least} and {most}; leave it out"
-        yield Problem((*at, "min_count"), text)
+    if most is None:
+        text = "must be given on a capacity block, whose nodes are all always there: how many instances it has"
+        yield Problem((*at, "max_count"), text if not least or unresolved(least) else f"{text}, as {least}")
+    elif not unresolved(least, most) and least != most:
+        text = f"must be equal to {option('max_count')} on a capacity block, got {least} and {most}"
+        yield Problem((*at, "min_count"), f"{text}; say there how many instances it has, and leave this out")
     if reservation(queue, compute)[0] is None:
         text = "must be given, here or for the queue: which capacity block it is, as 'cr-0123456789abcdef0'"
         yield Problem((*at, "reservation_id"), text)
@@ -306,7 +315,7 @@ def block_size_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> P
         families = {each.family for each in types_of(compute)}
         most = next((size for family, size in _ULTRASERVERS.items() if family in families), LARGEST_BLOCK)
         before = counts[identity]
-        counts[identity] += compute.max_count
+        counts[identity] += nodes_at_most(compute)
         if before <= most < counts[identity]:
             text = f"must be at most {most} with all that draw from {shown(identity)}, the largest capacity block"
             yield Problem((*at, "max_count"), f"{text}, got {counts[identity]}")
@@ -352,7 +361,7 @@ def _memory_problems(at: At, compute: ComputeResource) -> Problems:
 
 def _priority_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
     """Slurm's weight of nodes that come and go is for where there are some; that of others may wait for the first."""
-    least, most = compute.min_count, compute.max_count
+    least, most = compute.min_count, nodes_at_most(compute)
     if compute.dynamic_node_priority is not None and not unresolved(least, most) and (least == most or is_block(queue)):
         text = "must be left out where all nodes are always there"
         yield Problem((*at, "dynamic_node_priority"), text, of_key=True)

@@ -96,8 +96,8 @@ class ComputeResource(NodeAllocation):
     min_count: Annotated[int | None, Number(minimum=0, maximum=MOST_NODES)] = None
     """Nodes that are always there; the head node waits for them, so begin with 0 and raise it when the cluster stands.
     Default - 0; on a capacity block ``max_count``."""
-    max_count: Annotated[int, Number(minimum=1, maximum=MOST_NODES)] = 10
-    """Nodes at most. Default: 10."""
+    max_count: Annotated[int | None, Number(minimum=1, maximum=MOST_NODES)] = None
+    """Nodes at most; on a capacity block, which is bought whole, it must be said. Default - 10."""
     efa: bool | None = None
     """Whether nodes have EFA interfaces. Default - where there are accelerators and every type has EFA."""
     spot_price: Annotated[float | None, Number(minimum=0.0001, unit="USD")] = None

@@ -2,7 +2,7 @@
 
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.parallelcluster.resolve import computes, type_names
+from cdk_trainyard.parallelcluster.resolve import computes, nodes_at_most, type_names
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
 from cdk_trainyard.quotas import Market, Needs, QuotaNeed, instance_needs, most_of
@@ -29,4 +29,4 @@ def _head_needs(head: HeadNode) -> Needs:
 
 def _compute_needs(compute: ComputeResource, market: Market) -> Needs:
     types = [InstanceType.of(name) for name in type_names(compute)]
-    return most_of(instance_needs(each, compute.max_count, market) for each in types)
+    return most_of(instance_needs(each, nodes_at_most(compute), market) for each in types)
