@@ -46,6 +46,22 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "a system in place of an image",
+        [("  operating_system: alinux2023\n", "  image_id: ubuntu22.04\n")],
+        "10:13: 'cluster.image_id' must be the id of an image, as ami-0123456789abcdef0, got 'ubuntu22.04'; a system is 'operating_system' of the cluster: ubuntu2204",
+    ),
+    row(
+        "a capacity block by its ARN",
+        [
+            (
+                "      placement: cluster\n",
+                "      capacity: capacity-block\n      reservation_arn: arn:aws:ec2:us-east-1:111111111111:capacity-reservation/cr-0123456789abcdef0\n",
+            ),
+            (COUNTS, "max_count: 16"),
+        ],
+        "21:7: 'cluster.queues[1].reservation_arn' is no key here; use 'reservation_id': cr-0123456789abcdef0",
+    ),
+    row(
         "items of a list with the dashes of a word processor",
         [("    ebs:\n      - at: /shared\n", "    ebs:\n      \u2013 at: /shared\n")],
         "27:7: 'cluster.shared_storage.ebs.\u2013 at' must begin with '- ', as an item of a list, got '\u2013'; write '- at: …'",

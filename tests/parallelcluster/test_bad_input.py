@@ -252,7 +252,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a capacity block without its id": (
         queues(ComputeResource(instance_type="p5.48xlarge", max_count=4), capacity=UsageClass.CAPACITY_BLOCK),
         (
-            "'queues[0].compute[0].reservation_id' must be given, here or for the queue: which capacity block it is, as 'cr-0123456789abcdef0'"
+            "'queues[0].compute[0].reservation_id' must be given, here or as 'reservation_id' of the queue: which capacity block it is"
         ),
     ),
     "a capacity block of CPU nodes": (

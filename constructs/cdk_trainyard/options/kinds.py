@@ -7,7 +7,7 @@ script or a configuration file unlooked at.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
@@ -357,7 +357,18 @@ def counted(kinds: Iterable[Kind]) -> str:
     return next((f" of {kind.unit}" for kind in kinds if isinstance(kind, Number) and kind.unit), "")
 
 
-def resource_id(prefix: str, what: str) -> Text:
+class ResourceId(Text):
+    """An id of EC2 or FSx; what ends with one, as the ARN of the same thing, is answered with it."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Match the id, else look for one at the end."""
+        wrong, found = Text.problem(self, value, environment), re.search(f"[/:]({self.pattern})$", value)
+        return replace(wrong, remedy=f"; use {shown(found[1])}") if wrong and found else wrong
+
+
+def resource_id(prefix: str, what: str) -> ResourceId:
     """Return the kind of an id of EC2 or FSx."""
     example = f"{prefix}-0123456789abcdef0"
-    return Text(pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?", words=f"the id of {what}", example=example)
+    return ResourceId(pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?", words=f"the id of {what}", example=example)

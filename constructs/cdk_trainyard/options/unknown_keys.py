@@ -28,6 +28,8 @@ _SWITCH: Final = frozenset({"enable", "enabled"})
 _NAMED: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first; behind ':' is the unit
 that the other key counts in, where this one counts in another."""
+_ID_IN_ARN: Final = re.compile(r"arn:.*/([a-z]+-[0-9a-f]{8,17})")
+"""An ARN of what has an id of EC2 or FSx."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BINARY: Final = re.compile(r"([KMGTP])iB")
 _MEASURES: Final = (TIME.keys(), SIZE.keys(), {"iops"})
@@ -81,7 +83,7 @@ def meaning(
     if len(found) == 1 and found[0] in given and instead in {None, f"use {{{found[0]}}}"}:
         return f"; {found[0]!r} is given already; leave one of both out", []
     if instead:
-        said = _NAMED.sub(lambda named: repr(named[1]) + in_its_unit(named[1], named[2] or written, value), instead)
+        said = _NAMED.sub(lambda named: repr(named[1]) + _in_its_form(named[1], named[2] or written, value), instead)
         return f"; {said}", found
     if blank := after_colon(key):
         return f"; {blank[1]}", found
@@ -91,6 +93,12 @@ def meaning(
         counted = ((each, in_its_unit(each, written, value)) for each in found)
         return next(((f"; use {each!r}{unit}", [each]) for each, unit in counted if unit), (asked(key, found), found))
     return elsewhere(written, at, whole=whole) or f"; there are {either(known)}", []
+
+
+def _in_its_form(key: str, unit: str, value: object) -> str:
+    """Return a value as a key has it that counts in another unit, or that has an id where the value is an ARN."""
+    found = _ID_IN_ARN.fullmatch(value) if isinstance(value, str) and key.endswith("_id") else None
+    return f": {found[1]}" if found else in_its_unit(key, unit, value)
 
 
 def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:

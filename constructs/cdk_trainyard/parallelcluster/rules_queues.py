@@ -209,7 +209,7 @@ def _block_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
         text = f"must be equal to {option('max_count')} on a capacity block, got {least} and {most}"
         yield Problem((*at, "min_count"), f"{text}; say there how many instances it has, and leave this out")
     if reservation(queue, compute)[0] is None:
-        text = "must be given, here or for the queue: which capacity block it is, as 'cr-0123456789abcdef0'"
+        text = f"must be given, here or as {option('reservation_id', up=3)} of the queue: which capacity block it is"
         yield Problem((*at, "reservation_id"), text)
     if placement(queue, compute) is Placement.CLUSTER:
         text = "must be left out on a capacity block, whose instances are where they are"
