@@ -247,6 +247,17 @@ def test_does_not_warn_of_kernels_without_lustre() -> None:
     assert not [text for text in warnings(stack) if "unknown-versions" in text]
 
 
+def test_warns_of_a_driver_that_commands_alone_can_bring() -> None:
+    stack = new_stack()
+    network = existing_network(stack)
+    built = TrainingImage(
+        stack, "Built", base="neuron-base-ubuntu-24.04", network=network, families=["p4d"], commands=["true"]
+    )
+    new_fleet(stack, network=network, image=NodeImage(build=built))
+    (found,) = [text for text in warnings(stack) if "other-driver" in text]
+    assert "has a driver for Neuron devices, and none for the GPUs of p4d: without 'commands' that install one" in found
+
+
 def test_warns_of_nodes_that_start_before_their_image_is_built() -> None:
     stack = new_stack()
     network = existing_network(stack)

@@ -189,6 +189,11 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'base' must be the name of a Deep Learning AMI, got 'ubuntu-24.4'; did you mean 'ubuntu-24.04' or "
             "'neuron-base-ubuntu-24.04'? (list of 2026-11-20; another one is taken by its id, ami-…)"
         )),
+        ({"base": "amazon-linux-2023"}, (
+            "'base' must be the name of a Deep Learning AMI, got 'amazon-linux-2023'; did you mean "
+            "'base-oss-nvidia-driver-gpu-amazon-linux-2023' or 'neuron-base-amazon-linux-2023'? (list of 2026-11-20; "
+            "another one is taken by its id, ami-…)"
+        )),
         ({"base": "ami-1"}, "'base' must be the id of an AMI, as ami-0123456789abcdef0, got 'ami-1'"),
         ({"base": AMI, "user": "root"}, (
             "'user' must be another user than root, who cannot log in to members of a fleet, got 'root'"

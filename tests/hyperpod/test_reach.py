@@ -8,9 +8,10 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
+from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle, NodeProvisioning
 from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, NodeTool, S3Mount, ToolFile
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat, TrainingNetwork
+from cdk_trainyard.storage import AccountingDatabase
 from tests.hyperpod.parts import REGION, controller, worker
 from tests.parts import existing_network
 
@@ -61,6 +62,27 @@ def test_missing_endpoints_are_a_warning(stack: Stack) -> None:
     build(stack, NodeSetup(), network=network)
     text = "HyperPod nodes use sagemaker.api, sts too .HYPERPOD_ENDPOINTS., and containers ecr.api, ecr.dkr .*:no-nat"
     assert len(Annotations.from_stack(stack).find_warning("/Stack/Cluster", Match.string_like_regexp(text))) == 1
+
+
+@pytest.mark.parametrize(("endpoint", "warned"), [((), 1), ((Endpoint.SECRETS_MANAGER,), 0)])
+def test_a_password_that_nobody_may_fetch_is_a_warning(
+    stack: Stack, endpoint: tuple[Endpoint, ...], warned: int
+) -> None:
+    zones, endpoints = [f"{REGION}a", f"{REGION}b"], (*HYPERPOD_ENDPOINTS, *endpoint)
+    network = TrainingNetwork(
+        stack, "Network", zone=zones[0], service_zones=zones, nat=Nat.NONE, interface_endpoints=endpoints
+    )
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        network=network,
+        groups=[controller(), worker()],
+        provisioning=NodeProvisioning.CONTINUOUS,
+        accounting=AccountingDatabase(stack, "Database", network=network),
+    )
+    text = "add secretsmanager to 'interface_endpoints' .*:accounting-out-of-reach"
+    found = Annotations.from_stack(stack).find_warning("/Stack/Cluster", Match.string_like_regexp(text))
+    assert len(found) == warned
 
 
 def test_of_another_network_nobody_knows(stack: Stack) -> None:

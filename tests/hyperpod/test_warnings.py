@@ -267,6 +267,7 @@ def test_the_ids_are_api() -> None:
         "node-setup-unheeded",
         "unknown-neuron-packages",
         "no-nat",
+        "accounting-out-of-reach",
         "packages-out-of-reach",
         "unlisted-region",
         "batches-on-slurm",

@@ -117,8 +117,10 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
         (
             resource_id("vpc", "a VPC"),
             "arn:aws:ec2:us-east-1:111111111111:vpc/vpc-01234567",
-            "must be the id of a VPC, as vpc-0123456789abcdef0, got "
-            "'arn:aws:ec2:us-east-1:111111111111:vpc/vpc-01234567'; use 'vpc-01234567'",
+            (
+                "must be the id of a VPC, as vpc-0123456789abcdef0, got "
+                "'arn:aws:ec2:us-east-1:111111111111:vpc/vpc-01234567'; use 'vpc-01234567'"
+            ),
         ),
         (NodePath(), f"/fsx/{'a' * 256}", f"must have parts of at most 255 characters, got 256 in '{'a' * 99}…'"),
     ],

@@ -309,7 +309,7 @@ GRID: dict[str, tuple[Changes, str]] = {
             "login_pools": [LoginPool(name="login", instance_type="c5.large", subnet=network.public_subnets[0])]
         },
         (
-            "'login_pools[0].subnet' must be private, or a public one that gives public addresses by itself; without one the nodes reach nothing, got a public subnet of a new network"
+            "'login_pools[0].subnet' must be private, or a public one that gives public addresses by itself; without one the nodes reach nothing, got a public subnet of a new network; leave it out, and connect through the head node"
         ),
     ),
     "a public queue without addresses": (

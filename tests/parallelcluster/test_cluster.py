@@ -513,6 +513,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "name-tag": ({"tags": {"Name": "x"}}, "'tags' have a Name, which the head node alone takes"),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
+    "private-head-node": (
+        {"head_node": head(ssh_from="8.8.8.0/24", public=False)},
+        "'ssh_from' of the head node lets 8.8.8.0/24 in, and nobody there reaches its private address",
+    ),
     "many-policies": (
         {"queues": [queue(cpu(), policies=POLICIES)]},
         "a role of nodes gets 11 managed policies with those of the cluster, and IAM attaches 10 unless the quota",
@@ -606,6 +610,25 @@ def test_lustre_with_efa_that_no_node_uses(
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("lustre-over-tcp"))
     text = f"the file system at /fsx has EFA, and {says} reach it over TCP: leave EFA out, unless others use it"
     assert [text in str(one.entry.data) for one in found] == [True] * bool(says)
+
+
+@pytest.mark.parametrize(("zone", "warned"), [("us-east-1b", 1), ("us-east-1a", 0), (None, 0)])
+def test_lustre_in_another_zone_than_the_nodes(
+    stack: Stack, build: Callable[..., ParallelCluster], zone: str | None, warned: int
+) -> None:
+    network = new_network(stack)
+    lustre = LustreFileSystem.from_attributes(
+        stack,
+        "Lustre",
+        file_system_id="fs-0123456789abcdef0",
+        dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
+        mount_name="abcdefgh",
+        security_group=EfaSecurityGroup(stack, "Servers", vpc=network.vpc),
+        zone=zone,
+    )
+    build(network=network, mounts=[Mount(file_system=lustre)])
+    text = "the nodes in us-east-1a mount a file system in us-east-1b: .*:lustre-in-other-zone"
+    assert len(Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(text))) == warned
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ _DRIVERS: Final = {
 }
 """How parameters of AWS's begin that hold Deep Learning AMIs, known ones and later ones, and what these are for."""
 _REFERENCE: Final = "the reference of the deployment file"
+_MOST: Final = 3
+"""Images that are named where a name has a part of theirs alone."""
 _OF_A_DLAMI: Final = "must be the name of a Deep Learning AMI"
 
 
@@ -264,11 +266,15 @@ def _is_plain(name: str) -> bool:
 
 
 def _likely(name: str, known: Iterable[str]) -> str:
-    """Return which image was most likely meant: one of the same words, as the console shows them, or one like it."""
+    """Return which image was most likely meant: one of the same words, as the console shows them, or one like it.
+
+    The name of a system alone is answered with every image that has it, for whatever devices.
+    """
     is_arm = {"arm64", "aarch64"} & _words(name)
     of_its_kind = [each for each in known if bool(is_arm) == ("arm64" in _words(each))]
     same = [each for each in of_its_kind if _words(each) == _words(name)]
-    return asked(name, same) or did_you_mean(name, of_its_kind)
+    more = [each for each in of_its_kind if set() < _words(name) < _words(each)]
+    return asked(name, same or (more if len(more) <= _MOST else [])) or did_you_mean(name, of_its_kind)
 
 
 def _words(name: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Whether an image that is built has a driver for what it is for. Pure: nothing is created here."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cdk_trainyard.fleet.images import known_base, names_of_family, other_device
 from cdk_trainyard.fleet.spec_image import TrainingImageSpec
@@ -10,6 +10,9 @@ from cdk_trainyard.instances.instance_type import family_accelerator
 from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import rows
+
+if TYPE_CHECKING:
+    from cdk_trainyard.fleet.training_image import TrainingImage
 
 _WORDS: Final = {AcceleratorKind.GPU: "GPUs", AcceleratorKind.NEURON: "Neuron devices"}
 _OF_NEURON: Final = "trn1"
@@ -78,11 +81,25 @@ def branch_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
         return
     base = known_base(spec)
     if base.user != "ubuntu":
-        yield Problem(at, f"must be left out with {shown(base.name)}: the driver comes from Ubuntu's packages")
+        yield Problem(at, f"must be left out with {shown(base.name)}: a branch is installed from Ubuntu's packages")
     elif base.families:
         yield Problem(at, f"must be left out with {shown(base.name)}, which has a driver of its own")
     elif _wanted(spec) is AcceleratorKind.NEURON:
         yield Problem(at, f"must be left out for {_for(spec)}: NVIDIA's driver is for GPUs")
+
+
+def other_driver(build: "TrainingImageSpec | TrainingImage") -> str:
+    """Return the warning of a base whose driver is for others than the image: commands alone can bring another."""
+    if unresolved(build.base, build.families, *build.families):
+        return ""
+    base = known_base(build)
+    own, wanted = (next(filter(None, map(_kind, each)), None) for each in (base.families or (), build.families))
+    if not own or not wanted or own is wanted:
+        return ""
+    return (
+        f"the base {shown(base.name)} has a driver for {_WORDS[own]}, and none for the {_WORDS[wanted]} of "
+        f"{', '.join(build.families)}: without 'commands' that install one, no job finds a device"
+    )
 
 
 def missing_driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Final
 from cdk_trainyard.fleet.facts import FleetFacts
 from cdk_trainyard.fleet.images import dlami_names, known_base, known_image
 from cdk_trainyard.fleet.rules import address_plan
+from cdk_trainyard.fleet.rules_drivers import other_driver
 from cdk_trainyard.fleet.rules_image import build_judgements
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
@@ -185,6 +186,12 @@ def schedule_not_taken(spec: FleetSpec, _around: FleetFacts) -> Warnings:
         )
 
 
+def other_driver_in_base(spec: FleetSpec, _around: FleetFacts) -> Warnings:
+    """An image whose base has a driver for other devices than those that it is for."""
+    if spec.image.build is not None and (warning := other_driver(spec.image.build)):
+        yield warning
+
+
 def unknown_versions(spec: FleetSpec, around: FleetFacts) -> Warnings:
     """A Deep Learning AMI with a kernel that FSx publishes no Lustre client for, or that no source names."""
     name = spec.image.dlami
@@ -230,6 +237,7 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "block-without-times": block_without_times,
     "image-not-built": image_not_built,
     "schedule-not-taken": schedule_not_taken,
+    "other-driver": other_driver_in_base,
     "unknown-versions": unknown_versions,
     "private-gpu-image": private_gpu_image,
 }

@@ -137,6 +137,21 @@ def no_nat(cluster: ResolvedCluster) -> Warnings:
         )
 
 
+def accounting_out_of_reach(cluster: ResolvedCluster) -> Warnings:
+    """Without NAT and endpoint, a database that HyperPod sets up itself.
+
+    Source: AWS CloudFormation Template Reference, AWS::SageMaker::Cluster AccountingDatabase, read 2026-11: it has the
+    ARN of the secret, and who reads that is not said.
+    """
+    place = cluster.facts.place
+    closed = place is not None and place.route is Route.NONE and Endpoint.SECRETS_MANAGER not in place.interfaces
+    if closed and cluster.facts.accounting and not cluster.runs_own_scripts:
+        yield (
+            "without NAT the controller reaches no AWS Secrets Manager, and AWS does not say who fetches the password "
+            "of the accounting database: add secretsmanager to 'interface_endpoints'"
+        )
+
+
 def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
     """What HyperPod's image has, and another image may lack: then nodes without NAT cannot install it."""
     setup, place = cluster.spec.node_setup, cluster.facts.place
@@ -197,6 +212,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "node-setup-unheeded": node_setup_unheeded,
     "unknown-neuron-packages": unknown_neuron_packages,
     "no-nat": no_nat,
+    "accounting-out-of-reach": accounting_out_of_reach,
     "packages-out-of-reach": packages_out_of_reach,
     "unlisted-region": unlisted_region,
     "batches-on-slurm": batches_on_slurm,

@@ -72,7 +72,7 @@ def pool_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> P
             yield Problem(
                 (*at, "subnet"),
                 "must be private, or a public one that gives public addresses by itself; without one the nodes reach "
-                "nothing, got a public subnet of a new network",
+                "nothing, got a public subnet of a new network; leave it out, and connect through the head node",
             )
         if zone := _local_zone(subnet_of(pool, place), place):
             why = "where there is no Network Load Balancer, and login nodes stand behind one; use a service subnet"

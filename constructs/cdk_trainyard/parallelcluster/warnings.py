@@ -24,6 +24,7 @@ from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.spec_queues import Placement
+from cdk_trainyard.parallelcluster.warnings_places import lustre_in_other_zone, private_head_node
 from cdk_trainyard.problems import either
 from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, named_twice, takes_efa
 from cdk_trainyard.tokens import unresolved
@@ -386,6 +387,8 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnin
     "shared-state": shared_state,
     "node-features": features_of_nodes,
     "open-ssh": open_ssh,
+    "private-head-node": private_head_node,
+    "lustre-in-other-zone": lustre_in_other_zone,
     "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
     "long-grace": long_grace,

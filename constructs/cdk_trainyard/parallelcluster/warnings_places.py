@@ -1,0 +1,40 @@
+"""What may go wrong with where nodes stand, and who reaches them. Pure."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import IPv4Network
+
+from cdk_trainyard.instances.zones import differ
+from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.storage.mount_facts import across_zones
+from cdk_trainyard.tokens import unresolved
+
+Warnings = Iterator[str]
+
+
+def lustre_in_other_zone(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
+    """A file system in another zone than the nodes: it works, slower, and its traffic is billed."""
+    zone = context.place.zone
+    for mount in context.mounts:
+        if not unresolved(mount) and not mount.efa_enabled and differ(mount.zone, zone):
+            yield across_zones("the nodes", zone, mount.zone)
+
+
+def private_head_node(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
+    """Public addresses that may connect to a head node that has none itself: what comes from them finds no way there.
+
+    Source: Amazon VPC user guide, "IP addressing for your VPCs and subnets" (private addresses are not reachable over
+    the internet), read 2026-11.
+    """
+    head = spec.head_node
+    if unresolved(head, head.public, head.dcv) or context.place.of_head_node(head) != context.place.accelerator_subnet:
+        return
+    said = {"'ssh_from'": head.ssh_from, "'allowed_from' of 'dcv'": head.dcv and head.dcv.allowed_from}
+    for name, block in said.items():
+        with suppress(ValueError):  # a prefix list
+            if isinstance(block, str) and not unresolved(block) and IPv4Network(block).is_global:
+                yield (
+                    f"{name} of the head node lets {block} in, and nobody there reaches its private address over the "
+                    "internet: give 'public' true, or name the addresses that reach the VPC by another way"
+                )
