@@ -34,6 +34,10 @@ class ConfigurationError(ValueError):
         super().__init__("\n".join(lines))
 
 
+_ABBREVIATED = 3
+"""Letters of a word that may stand for all of it, as ``Sun``."""
+
+
 def raise_problems(where: "str | IConstruct", problems: Sequence[Problem | str]) -> None:
     """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none.
 
@@ -76,7 +80,7 @@ def nearest(word: str, choices: Iterable[str]) -> list[str]:
     """Return the choices nearest to ``word``, the nearest first; none when none is near.
 
     One of the same letters and digits, as ``OnDemand`` of ``ON_DEMAND``, is meant; one that ends with the word, as
-    ``subnet_id`` with ``id``, is nearer than those that look like it.
+    ``subnet_id`` with ``id``, is nearer than those that look like it; where none does, the one that begins with it.
     """
     known = sorted(choices)
     if found := same(word, known):
@@ -85,6 +89,9 @@ def nearest(word: str, choices: Iterable[str]) -> list[str]:
     ends = [each for each in known if each.endswith(f"_{word}")]
     if ends and not {*ends} & {*like}:
         return [min(ends, key=len)]
+    begins = [each for each in known if len(word) >= _ABBREVIATED and each.lower().startswith(word.lower())]
+    if len(begins) == 1 and not like:
+        return begins
     return like
 
 

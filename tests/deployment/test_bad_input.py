@@ -439,7 +439,7 @@ AT_LOAD = [
     row(
         "unknown-int-choice",
         [("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: 91")],
-        "5:29: 'network.flow_logs_retention_days' must be 1, 3, 5, 7, 14, 30, 60, 90, … (all are in the reference of the deployment file), got 91",
+        "5:29: 'network.flow_logs_retention_days' must be 1, 3, 5, 7, 14, 30, 60, 90, … (all are in the reference of the deployment file), got 91; the nearest are 90 and 120",
     ),
     row(
         "unknown-instance-type",

@@ -46,6 +46,44 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "values that are near to what is taken",
+        [
+            ("operating_system: alinux2023", "operating_system: 2204"),
+            (
+                "zone: us-east-1a\n",
+                "zone: us-east-1a\n  service_zones: (us-east-1a, us-east-1b)\n  flow_logs_retention_days: 45\n",
+            ),
+            ("capacity_gib: 1200\n", "capacity_tib: 24\n    maintenance: {day: Sun, hour: 3}\n"),
+            ("public: true\n", "public: true\n    policy_arns: [AmazonS3ReadOnlyAccess]\n"),
+            ("placement: cluster\n", "placement: spread\n      subnets: [private]\n"),
+            ("max_count: 8", "max_count: !!float 8"),
+        ],
+        "5:18: 'network.service_zones' must be a list, got '(us-east-1a, us-east-1b)'; write [us-east-1a, us-east-1b]",
+        "6:29: 'network.flow_logs_retention_days' must be 1, 3, 5, 7, 14, 30, 60, 90, … (all are in the reference of the deployment file), got 45; the nearest are 30 and 60",
+        "9:5: 'storage.lustre.capacity_tib' is no key here; use 'capacity_gib', in GiB and in sizes that FSx has: 1200, 2400 and multiples of 2400 on SSD",
+        "10:24: 'storage.lustre.maintenance.day' must be MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY or SUNDAY, got 'Sun'; did you mean 'SUNDAY'?",
+        "13:21: 'cluster.operating_system' must be text, got 2204; did you mean 'ubuntu2204'?",
+        "17:19: 'cluster.head_node.policy_arns[0]' must be the ARN of a managed policy, arn:aws:iam::<account>:policy/<name>, got 'AmazonS3ReadOnlyAccess'; one of AWS's own is arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+        "22:22: 'cluster.queues[0].compute[0].max_count' must be a whole number, got 8; write 8, without a tag",
+        "24:18: 'cluster.queues[1].placement' must be cluster or anywhere, got 'spread'; write anywhere: ParallelCluster makes no groups that spread",
+        "25:17: 'cluster.queues[1].subnets[0]' must be accelerator, public or service, got 'private'; accelerator is the nodes' private subnet, and service are other private ones",
+    ),
+    row(
+        "a bucket by its URI",
+        [
+            (
+                "    capacity_gib: 1200\n",
+                "    capacity_gib: 1200\n  buckets:\n    datasets: {bucket_name: 's3://my-data/x'}\n",
+            )
+        ],
+        "9:29: 'storage.buckets.datasets.bucket_name' must be the name of a bucket, 3 to 63 lowercase letters, digits, '-' and '.' that begin and end with a letter or a digit, without s3:// and path, as my-bucket, got 's3://my-data/x'; use 'my-data'",
+    ),
+    row(
+        "raw keys with dots",
+        [("  head_node:\n", "  raw_overrides: {DevSettings.Timeouts.HeadNodeBootstrapTimeout: 3000}\n  head_node:\n")],
+        "11:19: 'cluster.raw_overrides.DevSettings.Timeouts.HeadNodeBootstrapTimeout' is not a key of ParallelCluster; write a section for each dot, beginning with 'DevSettings:'",
+    ),
+    row(
         "a system in place of an image",
         [("  operating_system: alinux2023\n", "  image_id: ubuntu22.04\n")],
         "10:13: 'cluster.image_id' must be the id of an image, as ami-0123456789abcdef0, got 'ubuntu22.04'; a system is 'operating_system' of the cluster: ubuntu2204",

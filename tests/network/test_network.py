@@ -512,7 +512,8 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         {"public_buckets": ["s3://open/data"]},
         (
             "'public_buckets[0]' must be the name of a bucket, 3 to 63 lowercase letters, digits, '-' and '.' that "
-            "begin and end with a letter or a digit, without s3:// and path, as my-bucket, got 's3://open/data'"
+            "begin and end with a letter or a digit, without s3:// and path, as my-bucket, got "
+            "'s3://open/data'; use 'open'"
         ),
     ),
     (

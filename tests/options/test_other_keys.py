@@ -553,6 +553,9 @@ def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> 
     )
 
 
+LUSTRE_SIZES = "; use 'capacity_gib', in GiB and in sizes that FSx has: 1200, 2400 and multiples of 2400 on SSD"
+
+
 @pytest.mark.parametrize(
     ("spec", "key", "value", "says"),
     [
@@ -568,8 +571,8 @@ def test_a_switch_that_is_off_means_something_else(value: object, says: str) -> 
         (SlurmSettings, "idle_timeout", 600, "; use 'idle_minutes', in minutes"),
         (LoginPool, "grace_seconds", 600, "; use 'grace_minutes', in minutes: 10"),
         (Timeouts, "ComputeNodeBootstrapTimeout", 900, "; use 'compute_node_minutes', in minutes: 15"),
-        (LustreSpec, "capacity_tib", 2, "; use 'capacity_gib', in GiB: 2048"),
-        (LustreSpec, "size_tib", 2, "; use 'capacity_gib', in GiB: 2048"),
+        (LustreSpec, "capacity_tib", 2, LUSTRE_SIZES),
+        (LustreSpec, "size_tib", 2, LUSTRE_SIZES),
         (LustreSpec, "capacity_gb", 1200, "; did you mean 'capacity_gib'?"),
     ],
 )

@@ -517,6 +517,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"head_node": head(ssh_from="8.8.8.0/24", public=False)},
         "'ssh_from' of the head node lets 8.8.8.0/24 in, and nobody there reaches its private address",
     ),
+    "little-memory": (
+        {"queues": [queue(cpu(schedulable_memory_mib=8))]},
+        "compute resource 'c5-xlarge' of queue 'compute' gives 8 MiB of memory to jobs: 'schedulable_memory_mib'",
+    ),
     "many-policies": (
         {"queues": [queue(cpu(), policies=POLICIES)]},
         "a role of nodes gets 11 managed policies with those of the cluster, and IAM attaches 10 unless the quota",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum, nonmember
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -62,7 +62,9 @@ class BucketForm:
                 return Flaw("must be the name of a general purpose bucket", got=shown(value), remedy=remedy)
             found = next((words for words, form in _RESERVED.items() if re.fullmatch(form, value)), None)
             return Flaw(f"must be the name of a bucket, which is not {found}", got=shown(value)) if found else None
-        return _BUCKET_FORM.problem(value, environment)
+        wrong = _BUCKET_FORM.problem(value, environment)
+        named = re.match(rf"(?:s3://|arn:.*:::)({_BUCKET})(/|$)", value)
+        return replace(wrong, remedy=f"; use {shown(named[1])}") if wrong and named else wrong
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""

@@ -1,5 +1,7 @@
 """ARNs: whose they are, and those that are near to what is asked for, answered with what they are."""
 
+import re
+from dataclasses import replace
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
@@ -25,6 +27,20 @@ class TopicArn(Arn):
         if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
             return Arn.problem(self, value, environment)
         return Flaw("must be the ARN of a standard topic", got=f"{shown(value)}: EventBridge tells no FIFO topic")
+
+
+class PolicyArn(Arn):
+    """The ARN of a managed policy, of which the console shows the name alone."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Say of a name alone what the ARN is of a policy of AWS's own that is called so."""
+        wrong = Arn.problem(self, value, environment)
+        if wrong is None or re.fullmatch(r"[A-Z][\w+=,.@-]+", value) is None:
+            return wrong
+        partition = environment.partition or "<partition>"
+        return replace(wrong, remedy=f"; one of AWS's own is arn:{partition}:iam::aws:policy/{value}")
 
 
 class SecretArn(Arn):

@@ -51,6 +51,10 @@ ALL_IN: Final = "the reference of the deployment file"
 """Where all choices are listed."""
 
 
+_FEW: Final = 8
+"""Choices that a sentence names all."""
+
+
 class Kind(Protocol):
     """What a value must be. What is wrong without an environment is wrong in form; the rest is out of place there."""
 
@@ -122,6 +126,10 @@ class Choice:
         offered, hint = self.offered or self.values, ""
         if isinstance(value, str):
             hint = (self.remedy(value) if self.remedy else "") or did_you_mean(value, offered)
+        elif len(offered) > _FEW and type(value) is int and all(type(each) is int for each in offered):
+            around = [max((each for each in offered if each < value), default=None)]
+            around += [min((each for each in offered if each > value), default=None)]
+            hint = f"; the nearest are {around[0]} and {around[1]}" if None not in around else ""
         return Flaw(f"must be {either(map(str, offered), all_in=self.where)}", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:

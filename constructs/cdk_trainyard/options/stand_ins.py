@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.options.arns import SecretArn, TopicArn
+from cdk_trainyard.options.arns import PolicyArn, SecretArn, TopicArn
 from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.repositories import REPOSITORY_ARN, RepositoryName
 from cdk_trainyard.problems import Flaw
@@ -215,7 +215,7 @@ class ManagedPolicy(StandIn):
     """A managed policy of IAM, of the account's or of AWS's own."""
 
     what, member = "an iam.IManagedPolicy", "managed_policy_arn"
-    kind = Arn(
+    kind = PolicyArn(
         service="iam",
         resource=r"policy(/[\x21-\x7e]+)?/[\w+=,.@-]{1,128}",
         form="policy/<name>",
@@ -234,9 +234,11 @@ class SubnetRole(Choice):
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of a subnet's id where it stands."""
         wrong = Choice.problem(self, value, environment)
-        return replace(wrong, remedy=_OF_A_SUBNET) if wrong and str(value).startswith("subnet-") else wrong
+        remedy = _OF_A_SUBNET if str(value).startswith("subnet-") else _PRIVATE.get(value)
+        return replace(wrong, remedy=remedy) if wrong and remedy else wrong
 
 
+_PRIVATE: Final = {"private": "; accelerator is the nodes' private subnet, and service are other private ones"}
 _OF_A_SUBNET: Final = (
     "; subnets that exist stand in 'network', with 'vpc_id': in 'accelerator_subnet', 'public_subnets' or "
     "'service_subnets'"

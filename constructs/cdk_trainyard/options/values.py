@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
+from cdk_trainyard.errors import asked
 from cdk_trainyard.options.fields import Items, Object, Scalar, keys_of, required_keys
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.members import instead, spellings
@@ -106,9 +107,12 @@ class Values:
         if isinstance(data, Mapping):
             return self.flaw("must be a list", data, at, "; begin each item with '- '")
         text = self.sources.get(at, data if isinstance(data, str) else "")
+        text = text[1:-1] if text[:1] + text[-1:] == "()" else text
         wanted = item.type.written if isinstance(item, Object) else item.type
         is_open = isinstance(item, Scalar) and any(isinstance(kind, Open) for kind in item.kinds)
-        for words in splits(text, is_command=is_command, is_open=is_open) if data == text or not is_open else ():
+        for words in (
+            splits(text, is_command=is_command, is_open=is_open) if isinstance(data, str) or not is_open else ()
+        ):
             items = [plain(wanted, word) for word in dict.fromkeys(words)]
             if not any(self._of_item(item, each) for each in items):
                 return self.flaw("must be a list", data, at, f"; write [{', '.join(map(in_brackets, items))}]")
@@ -170,10 +174,14 @@ class Values:
         remedy = plainly(wanted, data, next((step for step in at[::-1] if isinstance(step, str)), ""))
         if remedy and (wrong := next(_found(kinds, plain(wanted, remedy), NOWHERE), None)):
             return replace(wrong, got=self._got(data, at))
+        if wanted is str and isinstance(data, Mapping) and len(data) == 1 and " " in next(iter(data)):
+            remedy = "; ': ' makes a mapping of the line: put all of it in quotes"
+            return self.flaw("must be text", data, at, remedy)
         choices = [either(map(str, kind.values), all_in=kind.where) for kind in kinds if isinstance(kind, Choice)]
         what = next(iter(choices), f"{_SYMBOLS[wanted]}{counted(kinds)}")
         quoted = isinstance(data, str) and data.strip().lower() == remedy
-        hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
+        without = ", without quotes" if quoted else ", without a tag" if remedy == self._got(data, at) else ""
+        hint = f"; write {remedy}{without}" if remedy else ""
         return self.flaw(f"must be {what}", data, at, hint or self._one_of(wanted, kinds, data))
 
     def _one_of(self, wanted: type, kinds: Sequence[Kind], data: Any) -> str:
@@ -195,7 +203,9 @@ class Values:
         examples = [each for kind in kinds if isinstance(kind, Open) for each in kind.examples]
         if examples and not isinstance(data, bool) and not examples[0][0].isdigit():  # a rule judges text, no number
             return wrong or self.flaw(f"must be text, as {examples[0]}", data, at)
-        remedy = "; write the name" if is_switch else f'; put it in quotes: "{source}"'
+        words = [each for kind in kinds if isinstance(kind, Open) for each in kind.keywords.get("enum", ())]
+        named = [each for each in words if each.endswith(source)]
+        remedy = "; write the name" if is_switch else asked("", named) or f'; put it in quotes: "{source}"'
         return wrong or self.flaw("must be text", data, at, remedy)
 
     def _got(self, data: Any, at: At) -> str:

@@ -124,7 +124,9 @@ def _section(
         if node := keys.get(key):
             yield from _node(inner, node, (*path, key), f"{place}.{key}".removeprefix("."))
         else:
-            text = f"is not a key of ParallelCluster{did_you_mean(str(key), keys)}"
+            first, dot, _ = str(key).partition(".")
+            nested = f"; write a section for each dot, beginning with '{first}:'" if dot and first in keys else ""
+            text = f"is not a key of ParallelCluster{nested or did_you_mean(str(key), keys)}"
             yield Problem((*path, key), text, of_key=True)
     yield from (
         Problem((*path, key), MISSING)

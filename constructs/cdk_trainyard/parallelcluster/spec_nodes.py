@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from cdk_trainyard.errors import same
 from cdk_trainyard.instances import kind
 from cdk_trainyard.options.fields import Repeats, Said, Unit
-from cdk_trainyard.options.kinds import Choice, Cidr, Environment, Number, Open, ResourceId, Text, resource_id
+from cdk_trainyard.options.kinds import Choice, Cidr, Environment, Number, Open, Text, resource_id
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.texts import ARGUMENT
-from cdk_trainyard.parallelcluster.facts import operating_systems
-from cdk_trainyard.problems import Flaw, either
+from cdk_trainyard.parallelcluster.kinds import IMAGE_ID
+from cdk_trainyard.problems import Flaw
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
@@ -27,22 +26,7 @@ RawOverrides = Mapping[str, Any]
 SlurmParameters = Mapping[str, Any]
 """Parameters of Slurm by name, each with one value."""
 InstanceTypeName = Annotated["str | ec2.InstanceType", kind.InstanceTypeName("trn1.32xlarge")]
-
-
-class _Image(ResourceId):
-    """The id of an image; a system, of which ParallelCluster has an image itself, is answered with its option."""
-
-    __slots__ = ()
-
-    def problem(self, value: Any, environment: Environment) -> Flaw | None:
-        """Match the id, else look for a system."""
-        wrong, systems = ResourceId.problem(self, value, environment), same(value, operating_systems())
-        remedy = f"; a system is 'operating_system' of the cluster: {either(systems)}" if systems else ""
-        return replace(wrong, remedy=remedy) if wrong and remedy else wrong
-
-
-_ID: Final = resource_id("ami", "an image")
-ImageId = Annotated[str, _Image(pattern=_ID.pattern, words=_ID.words, example=_ID.example)]
+ImageId = Annotated[str, IMAGE_ID]
 MOST_NODES: Final = 65_531
 """Addresses of the largest subnet, a /16: a VPC's are at most that large, and AWS keeps five."""
 ThreadsPerCore = Annotated[int, Choice(values=(1, 2))]

@@ -50,7 +50,15 @@ class AllocationStrategy(StrEnum):
 class Placement(StrEnum):
     """Whether instances are placed close together."""
 
-    FORMER_VALUES = nonmember({"true": "write cluster", "false": "write anywhere"})
+    FORMER_VALUES = nonmember(
+        {
+            "true": "write cluster",
+            "false": "write anywhere",
+            "none": "write anywhere",
+            "spread": "write anywhere: ParallelCluster makes no groups that spread",
+            "partition": "write anywhere: ParallelCluster makes no groups of partitions",
+        }
+    )
 
     CLUSTER = "cluster"
     """In a cluster placement group: lowest latency, and fewer places to find capacity."""

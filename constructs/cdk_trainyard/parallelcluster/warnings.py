@@ -24,7 +24,7 @@ from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.spec_queues import Placement
-from cdk_trainyard.parallelcluster.warnings_places import lustre_in_other_zone, private_head_node
+from cdk_trainyard.parallelcluster.warnings_nodes import little_memory, lustre_in_other_zone, private_head_node
 from cdk_trainyard.problems import either
 from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, named_twice, takes_efa
 from cdk_trainyard.tokens import unresolved
@@ -383,6 +383,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnin
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
     "memory-of-smallest": memory_of_smallest,
+    "little-memory": little_memory,
     "shared-spool": shared_spool,
     "shared-state": shared_state,
     "node-features": features_of_nodes,

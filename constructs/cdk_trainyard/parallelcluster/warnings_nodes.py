@@ -1,4 +1,4 @@
-"""What may go wrong with where nodes stand, and who reaches them. Pure."""
+"""What may go wrong with single nodes: where they stand, who reaches them, what they give to jobs. Pure."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -6,11 +6,27 @@ from ipaddress import IPv4Network
 
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
+from cdk_trainyard.parallelcluster.resolve import computes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.storage.mount_facts import across_zones
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
+_LITTLE_MIB = 512
+
+
+def little_memory(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
+    """Memory for jobs that was most likely meant in GiB: no type has less than half a GiB.
+
+    Source: AWS ParallelCluster user guide, ``SchedulableMemory``, which counts MiB, read 2026-11.
+    """
+    for _at, queue, compute in computes(spec):
+        memory = compute.schedulable_memory_mib
+        if memory is not None and not unresolved(memory) and memory < _LITTLE_MIB:
+            yield (
+                f"compute resource {compute.name!r} of queue {queue.name!r} gives {memory} MiB of memory to jobs: "
+                "'schedulable_memory_mib' counts MiB, 1024 of which are a GiB"
+            )
 
 
 def lustre_in_other_zone(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
