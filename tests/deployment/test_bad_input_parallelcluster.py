@@ -46,6 +46,15 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "one zone for the database, and a folder of a shell",
+        [
+            ("zone: us-east-1a\n", "zone: us-east-1a\n  service_zones: [us-east-1a]\n"),
+            ("  head_node:\n", "  scripts: {folder: ~/scripts}\n  slurm: {accounting: {}}\n  head_node:\n"),
+        ],
+        "5:3: 'network.service_zones' must be at least 2 zones, got 'us-east-1a' alone; add a zone, or leave them out without accounting and serving",
+        "12:21: 'cluster.scripts.folder' must be an existing folder beside this file, got '~/scripts'; nothing is put in place of '~': write a path from this file on",
+    ),
+    row(
         "values that are near to what is taken",
         [
             ("operating_system: alinux2023", "operating_system: 2204"),

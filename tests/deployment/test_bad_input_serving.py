@@ -183,7 +183,7 @@ AT_LOAD = [
     row(
         "one service zone",
         [("[usw2-az1, usw2-az2]", "[usw2-az1]")],
-        "5:3: 'network.service_zones' must be at least 2 zones, got 'usw2-az1' alone; add a zone, or leave them out",
+        "5:3: 'network.service_zones' must be at least 2 zones, got 'usw2-az1' alone; add a zone, or leave them out without accounting and serving",
     ),
     row(
         "no service zones",

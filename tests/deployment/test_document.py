@@ -255,8 +255,7 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
             "3:4",
             "the anchor '&neuron' is there already; write '*neuron' to repeat what it has",
         ),
-        ("a: &a\n  b: 1\nc: &a\n\n  # of c\n  d: 2\n", "3:4", "the anchor name is used twice; give each its own"),
-        ("a: &a 1\nb: &a 2\n", "2:4", "the anchor name is used twice; give each its own"),
+        ("a: &a 1\nb: &a\n", "2:4", "the anchor '&a' is there already; write '*a' to repeat what it has"),
         ("a: 1\n---\na: 2\n", "2:1", "a second document begins here; write one deployment per file"),
         ("a: \x00\n", "1:4", "character '\\x00' is not allowed in YAML; remove it"),
         ("a: !x!b 1\n", "1:4", "tags ('!…') have no meaning here; put the value in quotes"),
@@ -342,6 +341,15 @@ def test_a_question_mark_in_brackets_is_text_as_it_is_elsewhere(value: str) -> N
     document = read_document(f"a: {{b: {value}, c: [{value}]}}\n? d\n: {value}\n", FILE)
     assert document.data == {"a": {"b": value, "c": (value,)}, "d": value}
     assert document.at(("a", "c")) == f"{FILE}:1:{10 + len(value)}"
+
+
+def test_an_anchor_that_is_defined_again_holds_from_there() -> None:
+    assert read_document("a: &a {b: 1}\nc: *a\nd: &a [2]\ne: *a\n", FILE).data == {
+        "a": {"b": 1},
+        "c": {"b": 1},
+        "d": (2,),
+        "e": (2,),
+    }
 
 
 def test_fails_for_aliases_that_expand_without_bound() -> None:

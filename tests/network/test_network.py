@@ -384,7 +384,10 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"service_zones": ["us-east-1b"]},
-        "'service_zones' must be at least 2 zones, got 'us-east-1b' alone; add a zone, or leave them out",
+        (
+            "'service_zones' must be at least 2 zones, got 'us-east-1b' alone; add a zone, or leave them out without "
+            "accounting and serving"
+        ),
     ),
     (
         {"service_zones": ["us-east-1b", ""]},

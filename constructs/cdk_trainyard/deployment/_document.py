@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 
+from cdk_trainyard.deployment._anchors import Anchors
 from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
@@ -133,7 +134,7 @@ class Document:
             raise self.error(problems)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Anchors):
     """Composes nodes, with YAML 1.2's plain scalars and a bound on nesting; constructs no objects."""
 
     yaml_implicit_resolvers: Final = {}  # type: ignore[misc]
@@ -142,8 +143,8 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=event.start_mark)
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=mark)
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node

@@ -288,10 +288,6 @@ def _repeated(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None
     if found is None or word is None:
         return None
     if line.startswith("&"):
-        below = re.match(r"[^\n]*\n(?:[ ]*(?:#[^\n]*)?\n)*([ ]*)(-[ ])?", str(mark.buffer)[mark.pointer :])
-        margin = len(line_of(mark)) - len(line_of(mark).lstrip())
-        if below and (len(below[1]) > margin or (len(below[1]) == margin and below[2])):
-            return None  # it has a value of its own
         return place_of(mark), f"the anchor '&{word[1]}' is there already; write '*{word[1]}' to repeat what it has"
     anchors = dict.fromkeys(re.findall(r"(?:^|\s)&([\w-]+)", above))
     hint = did_you_mean(word[1], anchors).replace("mean '", "mean '*").replace("or '", "or '*")

@@ -113,6 +113,6 @@ def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Prob
     yield from within(at, accounting_problems(deployment.new_accounting))
     name, zones = zones_of(deployment.network, "service")
     exists = isinstance(deployment.network, ExistingNetworkSpec)
-    if zones is not None and not (exists and zones):  # of those that exist, the network says that one zone is too few
+    if zones is not None and not zones:  # of one alone, the network says that it is too few
         remedy = "; name private subnets of the VPC in two zones" if exists else ""
         yield from subnet_zone_problems(("network", name), zones, remedy=remedy)

@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, is_there, read_bundle
 from cdk_trainyard.problems import At, Problem, shown
+
+_OTHER_PLACES: Final = {
+    "s3://": "; scripts are uploaded from here, so copy that prefix into a folder",
+    "~": "; nothing is put in place of '~': write a path from this file on",
+}
+"""How folders begin that are looked for elsewhere, and what to do about them."""
 
 
 def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Problem]]:
@@ -18,9 +25,7 @@ def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Pr
         at: Where the file says so.
     """
     if not said or not is_there(folder.is_dir):
-        remedy = (
-            "; scripts are uploaded from here, so copy that prefix into a folder" if said.startswith("s3://") else ""
-        )
+        remedy = next((text for start, text in _OTHER_PLACES.items() if said.startswith(start)), "")
         return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}{remedy}")]
     if texts := [*rules.system_folder_texts(folder)]:
         return None, [Problem(at, text) for text in texts]

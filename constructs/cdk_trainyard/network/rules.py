@@ -293,7 +293,9 @@ def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[P
     if names and ids:
         yield _odd_one(spec)
     if 0 < len(spec.service_zones) < ZONES_OF_A_SERVICE:
-        alone = f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out"
+        alone = (
+            f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out without accounting and serving"
+        )
         yield Problem(("service_zones",), f"must be at least {ZONES_OF_A_SERVICE} zones, {alone}")
 
 

@@ -1,6 +1,6 @@
 """What the rules of a ParallelCluster say of its section, and what only a file can get wrong."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -272,13 +272,14 @@ def script_problems(section: ParallelClusterSection, find: Callable[[str], Path]
     if unresolved(section.scripts) or unresolved(section.scripts.folder):
         return
     folder = section.scripts.folder
+    problems: Sequence[Problem] = ()
     if folder is None:
         bundle: Bundle | None = read_bundle(("", scripts_folder() / "parallelcluster"))
     else:
         bundle, problems = read_folder(find(folder), folder, ("scripts", "folder"))
         yield from problems
     entries = dict(_entries(section))
-    if folder is not None and not entries and not _is_unknown(section):
+    if folder is not None and not problems and not entries and not _is_unknown(section):
         text = "must have a script that nodes run, got none; name one, as in 'on_configured', or leave the folder out"
         yield Problem(("scripts", "folder"), text)
     yield from entries_problems(bundle, entries)
