@@ -318,6 +318,11 @@ AT_LOAD = [
         "4:8: 'network.zone' has no value; write one, or remove the key",
     ),
     row(
+        "two groups of one name, of which one is read",
+        [("    workers:\n", "    head:\n")],
+        "15:5: 'head' is given twice, first in line 11; remove one",
+    ),
+    row(
         "twice",
         [("count: 4", "count: 4\n      count: 5")],
         "19:7: 'count' is given twice, first in line 18; remove one",

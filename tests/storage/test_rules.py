@@ -64,7 +64,7 @@ def problems(**said: Any) -> list[str]:
         ({"deployment": HDD(throughput_mb_s_per_tib=50)}, "'deployment.throughput_mb_s_per_tib' must be one of 12, 40 for PERSISTENT_1 on HDD, got 50; use 40"),
         ({"deployment": LustreDeployment(type=LustreType.PERSISTENT_1)}, "'deployment.throughput_mb_s_per_tib' must be one of 50, 100, 200 for PERSISTENT_1, got nothing; use 50"),
         ({"deployment": LustreDeployment(type=LustreType.SCRATCH_2, throughput_mb_s_per_tib=200)}, "'deployment.throughput_mb_s_per_tib' is fixed for SCRATCH_2, got 200; remove it"),
-        ({"deployment": LustreDeployment(storage=LustreStorage.HDD, throughput_mb_s_per_tib=12)}, "'deployment.type' must be one of PERSISTENT_1 on HDD, PERSISTENT_1 on SSD, PERSISTENT_2 on INTELLIGENT_TIERING, PERSISTENT_2 on SSD, SCRATCH_1 on SSD, SCRATCH_2 on SSD, got PERSISTENT_2 on HDD"),
+        ({"deployment": LustreDeployment(storage=LustreStorage.HDD, throughput_mb_s_per_tib=12)}, "'deployment.storage' must be SSD or INTELLIGENT_TIERING with 'type' PERSISTENT_2, got HDD; HDD goes with 'type' PERSISTENT_1 and 'throughput_mb_s_per_tib' 12 ('capacity_gib' 6000 or a multiple) or 40 ('capacity_gib' 1800 or a multiple)"),
         ({"deployment": LustreDeployment(hdd_read_cache=True)}, "'deployment.hdd_read_cache' is for HDD storage, got PERSISTENT_2; remove it"),
         ({"deployment": LustreDeployment(throughput_mb_s=4000)}, "'deployment.throughput_mb_s' is for INTELLIGENT_TIERING, got PERSISTENT_2; remove it"),
         ({"deployment": LustreDeployment(read_cache=LustreReadCache.none())}, "'deployment.read_cache' is for INTELLIGENT_TIERING, got PERSISTENT_2; remove it"),
@@ -190,7 +190,7 @@ def test_what_a_message_proposes_is_sold(capacity: int, kind: str) -> None:
 def test_says_nothing_twice_about_a_kind_that_does_not_exist() -> None:
     nothing = LustreDeployment(type=LustreType.SCRATCH_2, storage=LustreStorage.HDD)
     found = problems(deployment=nothing, capacity_gib=1300, metadata_iops=5, lustre_version="1.0", efa_enabled=True)
-    assert [problem.split("'")[1] for problem in found] == ["deployment.type", "efa_enabled"]
+    assert [problem.split("'")[1] for problem in found] == ["deployment.storage", "efa_enabled"]
 
 
 @pytest.mark.parametrize("name", ["deployment", "capacity_gib", "efa_enabled", "metadata_iops", "lustre_version", "root_squash", "data_repositories", "key", "backups", "removal_policy"])  # fmt: skip

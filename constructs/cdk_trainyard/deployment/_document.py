@@ -270,7 +270,7 @@ class _Reader:
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         data: dict[str, Any] = {}
-        for key, key_node, value_node in self._entries(node):
+        for key, key_node, value_node in self._entries(node, path):
             child = (*path, key)
             self.keys[child] = _at(key_node.start_mark)
             if _is_keyless(key_node, value_node):
@@ -352,7 +352,7 @@ class _Reader:
         self._report(path, node, f"'{dotted(path)}' {text}")
         return Unknown()
 
-    def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.ScalarNode, yaml.Node]]:
+    def _entries(self, node: yaml.MappingNode, path: KeyPath) -> Iterator[tuple[str, yaml.ScalarNode, yaml.Node]]:
         """Yield a mapping's entries, its own before merged ones, each key once."""
         seen: dict[str, yaml.Node] = {}
         merged: list[yaml.MappingNode] = []
@@ -366,9 +366,9 @@ class _Reader:
             elif looks_like_token(key_node.value):
                 self._problem(key_node, f"a key must be plain text, got {_short(key_node.value)}: {_UNTIL_KNOWN}")
             elif key_node.value in seen:
-                first = _at(seen[key_node.value].start_mark).line
+                first, key = _at(seen[key_node.value].start_mark).line, _short(key_node.value)
                 remedy = "begin items of a list with '- '" if as_item(key_node.value) else "remove one"
-                self._problem(key_node, f"{_short(key_node.value)} is given twice, first in line {first}; {remedy}")
+                self._report(path, key_node, f"{key} is given twice, first in line {first}; {remedy}")
             else:
                 seen[key_node.value] = key_node
                 yield key_node.value, key_node, value_node

@@ -13,7 +13,7 @@ from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.addresses import OCTET
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.partitions import partition_of
-from cdk_trainyard.problems import Problem, Warned, option, shown, warned, within
+from cdk_trainyard.problems import Problem, Warned, either, option, shown, warned, within
 from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
 from cdk_trainyard.storage.lustre_facts import (
     FACTS_DATE,
@@ -25,6 +25,7 @@ from cdk_trainyard.storage.lustre_facts import (
     TIERING_MAX_MB_S,
     TIERING_SERVER_MB_S,
     WITHOUT_SCRATCH,
+    LustreFacts,
     LustreStorage,
     LustreType,
 )
@@ -89,16 +90,26 @@ def deployment_problems(deployment: LustreDeployment) -> Iterator[Problem]:
     if unresolved(deployment, deployment.type, deployment.storage):
         return
     if deployment.facts is None:
-        kinds = ", ".join(sorted(_kind(*key) for key in LUSTRE_FACTS))
-        yield Problem(_TYPE, f"must be one of {kinds}, got {_kind(deployment.type, deployment.storage)}")
+        yield _no_such_kind(deployment.type, deployment.storage)
         return
     yield from _tiering_problems(deployment) if deployment.tiering else _throughput_problems(deployment)
     if deployment.hdd_read_cache is True and deployment.storage is not LustreStorage.HDD:
         yield Problem(("deployment", "hdd_read_cache"), f"is for HDD storage, got {deployment.label}; remove it")
 
 
-def _kind(deployment_type: LustreType, storage: LustreStorage) -> str:
-    return f"{deployment_type} on {storage}"
+def _no_such_kind(deployment_type: LustreType, storage: LustreStorage) -> Problem:
+    """Return what storage a type has, and what else goes with the storage, of each type that has it."""
+    storages = [str(has) for kind, has in LUSTRE_FACTS if kind == deployment_type]
+    must = f"must be {either(storages)} with {option('type')} {deployment_type}, got {storage}"
+    ways = (f"{option('type')} {kind}{_steps(facts)}" for (kind, has), facts in LUSTRE_FACTS.items() if has == storage)
+    return Problem(("deployment", "storage"), f"{must}; {storage} goes with {' or '.join(ways)}")
+
+
+def _steps(facts: LustreFacts) -> str:
+    steps = (
+        f"{speed} ({option('capacity_gib', up=2)} {size} or a multiple)" for speed, size in facts.server_gib.items()
+    )
+    return f" and {option('throughput_mb_s_per_tib')} {' or '.join(steps)}" if facts.throughput_chosen else ""
 
 
 def _throughput_problems(deployment: LustreDeployment) -> Iterator[Problem]:
