@@ -220,7 +220,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'nvidia_branch' must be left out with 'neuron-base-ubuntu-24.04', which has a driver of its own"
         )),
         ({"base": "neuron-base-amazon-linux-2023", "nvidia_branch": "580"}, (
-            "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': the driver comes from Ubuntu's "
+            "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': a branch is installed from Ubuntu's "
             "packages"
         )),
         ({"base": "ubuntu-24.04", "accelerator": NEURON}, (
