@@ -16,6 +16,16 @@ IMAGE = "dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04"
 
 AT_LOAD = [
     row(
+        "a command with a colon and a blank",
+        [
+            (
+                "dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
+                'build:\n      base: base-oss-nvidia-driver-gpu-ubuntu-24.04\n      commands:\n        - curl -H "Accept: a" https://x.example',
+            )
+        ],
+        "16:11: 'cluster.image.build.commands[0]' must be text, got a mapping; ': ' makes a mapping of the line: put all of it in quotes",
+    ),
+    row(
         "a rule of the fleet",
         [("instance_type: p4d.24xlarge", "instance_type: g5.xlarge")],
         "10:18: 'cluster.instance_type' must be one with EFA, got 'g5.xlarge'; […]",

@@ -232,6 +232,14 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "memory",
             "it follows from 'instance_type'; 'schedulable_memory_mib' is how much of it Slurm gives to jobs",
         ),
+        (
+            LoginPool,
+            "public",
+            (
+                "people connect through the head node, which has 'public'; only a subnet of yours that gives addresses "
+                "by itself, with 'vpc_id' in 'network', is taken with 'subnet', public"
+            ),
+        ),
         (LoadBalancerSection, "https https_only cert", "use 'certificate_arn'"),
         (LoadBalancerSection, "http", "use 'plain_http', true"),
         (LoadBalancerSection, "ip_whitelist", "use 'clients'"),
