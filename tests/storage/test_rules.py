@@ -27,6 +27,7 @@ from cdk_trainyard.storage import (
     rules,
 )
 from cdk_trainyard.storage.resolve import resolve_lustre
+from cdk_trainyard.storage.rules_squash import squash_warnings
 from cdk_trainyard.storage.spec import ExistingLustreSpec, LustreSpec
 from cdk_trainyard.tokens import Unknown
 
@@ -237,19 +238,19 @@ def test_warns_of_regions(deployment: LustreDeployment, efa: bool, region: str |
 @pytest.mark.parametrize("nids", [[], ["10.1.0.[4-20]@tcp", "192.168.0.4@tcp"], ["10.1.127.[0-255]@tcp"]])
 def test_root_that_is_squashed_on_every_node_is_warned_about(nids: list[str]) -> None:
     squash = RootSquash(uid=365534, gid=65534, no_squash_nids=nids)
-    (said,) = rules.squash_warnings(squash, "10.1.128.0/17")
+    (said,) = squash_warnings(squash, "10.1.128.0/17")
     assert "exempt some in 'no_squash_nids', as '10.1.[128-255].[0-255]@tcp'" in said
 
 
 @pytest.mark.parametrize("cidr", [None, TEXT])
 def test_of_a_subnet_whose_block_is_not_known_a_squash_without_exceptions_is_warned_about(cidr: str | None) -> None:
-    (said,) = rules.squash_warnings(RootSquash(uid=365534, gid=65534), cidr)
+    (said,) = squash_warnings(RootSquash(uid=365534, gid=65534), cidr)
     assert said == (
         "root of every node is squashed, and what sets nodes up writes to a new file system as root; exempt some in "
         "'no_squash_nids', as '10.1.0.[1-20]@tcp', or open the file system before"
     )
     for taken in (None, RootSquash.disabled(), RootSquash(uid=1, gid=1, no_squash_nids=["192.168.0.4@tcp"])):
-        assert rules.squash_warnings(taken, cidr) == []
+        assert squash_warnings(taken, cidr) == []
 
 
 @pytest.mark.parametrize(
@@ -264,4 +265,4 @@ def test_of_a_subnet_whose_block_is_not_known_a_squash_without_exceptions_is_war
     ],
 )
 def test_root_that_stays_on_some_nodes_is_not(squash: RootSquash | None) -> None:
-    assert rules.squash_warnings(squash, "10.1.128.0/17") == []
+    assert squash_warnings(squash, "10.1.128.0/17") == []

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import IPv4Network
 
-from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.resolve import computes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.storage.mount_facts import across_zones
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -27,14 +25,6 @@ def little_memory(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warning
                 f"compute resource {compute.name!r} of queue {queue.name!r} gives {memory} MiB of memory to jobs: "
                 "'schedulable_memory_mib' counts MiB, 1024 of which are a GiB"
             )
-
-
-def lustre_in_other_zone(_: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:
-    """A file system in another zone than the nodes: it works, slower, and its traffic is billed."""
-    zone = context.place.zone
-    for mount in context.mounts:
-        if not unresolved(mount) and not mount.efa_enabled and differ(mount.zone, zone):
-            yield across_zones("the nodes", zone, mount.zone)
 
 
 def private_head_node(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Warnings:

@@ -1,16 +1,13 @@
 """What a file system may look like: pure functions of a resolved file system, silent about Tokens."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from ipaddress import IPv4Network
 from math import ceil
 from typing import cast
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
-from cdk_trainyard.options.addresses import OCTET
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import Problem, Warned, either, option, shown, warned, within
@@ -31,18 +28,15 @@ from cdk_trainyard.storage.lustre_facts import (
 )
 from cdk_trainyard.storage.resolve import file_servers, is_persistent
 from cdk_trainyard.storage.rules_data import repositories_problems
+from cdk_trainyard.storage.rules_squash import root_squash_problems, squash_warnings
 from cdk_trainyard.storage.spec import (
     ExistingLustreSpec,
     LustreBackups,
     LustreLogLevel,
     LustreSpec,
-    RootSquash,
 )
 from cdk_trainyard.tokens import Unknown, unresolved
 
-_PART = rf"({OCTET}|\[{OCTET}-{OCTET}\])"
-_NID = re.compile(rf"(?=.{{11,43}}$){_PART}(\.{_PART}){{3}}@tcp")  # LustreNoSquashNid of botocore 1.44.5
-_MAX_NIDS = 64
 _USUAL_RETENTION = next(each.default for each in fields(LustreSpec) if each.name == "log_retention")
 _TYPE = ("deployment", "type")
 _CACHE = ("deployment", "read_cache")
@@ -282,27 +276,6 @@ def _start_problems(backups: LustreBackups) -> Iterator[Problem]:
         yield Problem(("minute",), f"needs {option('hour')}, got {minute}; FSx chooses the start without it")
 
 
-def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
-    """Check the ids that root becomes, and the clients that are exempt."""
-    squash = spec.root_squash
-    if squash is None or unresolved(squash):
-        return
-    ids = (squash.uid, squash.gid)
-    if not unresolved(*ids) and 0 in ids and ids != (0, 0):
-        name = "uid" if squash.uid == 0 else "gid"
-        yield Problem(("root_squash", name), f"must be 1 or more, got {squash.text}; both are 0 to switch it off")
-    if not unresolved(*ids) and ids == (0, 0) and squash.no_squash_nids:
-        why = f"{option('uid')} and {option('gid')} 0 leave root as it is for every client"
-        yield Problem(("root_squash", "no_squash_nids"), f"must be left out: {why}")
-    if len(squash.no_squash_nids) > _MAX_NIDS:
-        got = f"got {len(squash.no_squash_nids)}; use ranges, as '10.1.[2-10].[1-255]@tcp'"
-        yield Problem(("root_squash", "no_squash_nids"), f"must be at most {_MAX_NIDS} clients, {got}")
-    for index, nid in enumerate(squash.no_squash_nids):
-        if not unresolved(nid) and not (_NID.fullmatch(nid) and _rises(nid)):
-            text = f"must be a Lustre network id, as '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp', got {shown(nid)}"
-            yield Problem(("root_squash", "no_squash_nids", index), text)
-
-
 def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> Iterator[Warned]:
     """Yield what may go wrong with a new file system without being wrong.
 
@@ -313,38 +286,6 @@ def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> I
     """
     yield from warned("storage", "deployment-region", region_warnings(spec, region))
     yield from warned("storage", "root-squash", squash_warnings(spec.root_squash, cidr))
-
-
-def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:
-    """Say when root is squashed on every node: one that sets itself up writes to a new file system as root.
-
-    Args:
-        squash: Whom root is, judged.
-        cidr: The block of the nodes' subnet. None: not known.
-    """
-    if squash is None or unresolved(squash, squash.uid, squash.gid, *squash.no_squash_nids):
-        return []
-    if (squash.uid, squash.gid) == (0, 0):
-        return []
-    why = "is squashed, and what sets nodes up writes to a new file system as root; exempt some in 'no_squash_nids'"
-    if cidr is None or unresolved(cidr):
-        text = f"root of every node {why}, as '10.1.0.[1-20]@tcp', or open the file system before"
-        return [] if squash.no_squash_nids else [text]
-    block = IPv4Network(cidr)
-    wanted = list(zip(block[0].packed, block[-1].packed, strict=True))
-    for nid in squash.no_squash_nids:
-        said = re.findall(r"([0-9]+)-?([0-9]*)", nid.partition("@")[0])
-        if all(
-            int(low) <= last and first <= int(high or low)
-            for (low, high), (first, last) in zip(said, wanted, strict=True)
-        ):
-            return []
-    all_of_it = ".".join(str(first) if first == last else f"[{first}-{last}]" for first, last in wanted)
-    return [f"root of every node in {cidr} {why}, as '{all_of_it}@tcp', or open the file system before"]
-
-
-def _rises(nid: str) -> bool:
-    return all(int(first) <= int(last) for first, last in re.findall(r"\[([0-9]+)-([0-9]+)\]", nid))
 
 
 def key_problems(spec: LustreSpec) -> Iterator[Problem]:
