@@ -9,8 +9,9 @@ import pytest
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.contract import ask
 from cdk_trainyard.cli.plan.command import planned
-from cdk_trainyard.cli.plan.resources import plan_resources
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
+from cdk_trainyard.cli.plan.rows import table
+from cdk_trainyard.report.updates import Effect, PlanRow
+from cdk_trainyard.report.updates.resources import plan_resources
 from tests.support import ROOT
 
 FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"

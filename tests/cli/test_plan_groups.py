@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.cli.plan.resources import plan_resources
-from cdk_trainyard.cli.plan.rows import Effect
+from cdk_trainyard.report.updates import Effect
+from cdk_trainyard.report.updates.resources import plan_resources
 
 
 def group(name: Any, count: Any = 2, kind: str = "ml.c5.large", **others: Any) -> dict[str, Any]:

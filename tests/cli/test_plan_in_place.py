@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.cli.plan.resources import plan_resources
-from cdk_trainyard.cli.plan.rows import Effect
+from cdk_trainyard.report.updates import Effect
+from cdk_trainyard.report.updates.resources import plan_resources
 
 
 def of(kind: str, **properties: Any) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.cli.plan.resources import plan_resources
-from cdk_trainyard.cli.plan.rows import Effect
-from cdk_trainyard.cli.plan.running import with_running
-from cdk_trainyard.cli.plan.subnets import with_kept_inside
+from cdk_trainyard.report.updates import Effect
+from cdk_trainyard.report.updates.resources import plan_resources
+from cdk_trainyard.report.updates.running import with_running
+from cdk_trainyard.report.updates.subnets import with_kept_inside
 
 
 def of_template(kind: str, image: str, policy: Any = None, key: str = "LaunchTemplateData") -> dict[str, Any]:

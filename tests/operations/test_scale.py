@@ -10,8 +10,8 @@ import pytest
 from cdk_trainyard.cli import deploy as cli_deploy
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.plan import command as plan
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.report.updates import Effect, PlanRow
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions

@@ -16,8 +16,7 @@ from cdk_trainyard.cli.assemblies import Side, load
 from cdk_trainyard.cli.contract.ask import ask
 from cdk_trainyard.cli.contract.collect import clusters
 from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
-from cdk_trainyard.cli.plan.resources import plan_resources
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
+from cdk_trainyard.cli.plan.rows import table
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.local.parallelcluster.updates import update_problems
 from cdk_trainyard.network import EfaSecurityGroup
@@ -31,6 +30,8 @@ from cdk_trainyard.parallelcluster import (
     SlurmAccounting,
     SlurmSettings,
 )
+from cdk_trainyard.report.updates import Effect, PlanRow
+from cdk_trainyard.report.updates.resources import plan_resources
 from cdk_trainyard.storage import LustreFileSystem
 from tests.parallelcluster.parts import cpu, head, new_network, new_stack, queue, trn1
 

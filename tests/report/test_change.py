@@ -52,10 +52,10 @@ CLUSTER = "AWS::SageMaker::Cluster"
             bucket(),
             bucket("b"),
             "lost",
-            "BucketName: a → b; an empty one is made; the old one is deleted with everything in it",
+            "BucketName: a → b; everything in it goes; give it another id",
         ),
-        (bucket(**KEPT), bucket("b", **KEPT), "lost", "the old one stays in the account, with the data"),
-        (bucket(), {}, "lost", "everything in it is deleted"),
+        (bucket(**KEPT), bucket("b", **KEPT), "lost", "an empty one is made, the old one stays behind with the data"),
+        (bucket(), {}, "lost", "everything in it goes; retain it first"),
         (bucket(**KEPT), {}, "removed", "stays in the account as a, and in no stack; delete or import it before"),
         ({"Data": resource("AWS::S3::Bucket", KEPT)}, {}, "removed", "stays in the account, and in no stack"),
         (
@@ -64,7 +64,20 @@ CLUSTER = "AWS::SageMaker::Cluster"
             "changed",
             "UpdateReplacePolicy: Retain → nothing; from now on it is deleted when it leaves its stack",
         ),
-        (lustre(1200), lustre(2400), "changed", "it grows in place: clients may wait a few minutes"),
+        (lustre(1200), lustre(2400), "changed", "the file system is unavailable for a few minutes"),
+        (
+            {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", FileSystemTypeVersion="2.12")},
+            {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", FileSystemTypeVersion="2.15")},
+            "stopped",
+            "FileSystemTypeVersion: 2.12 → 2.15; FSx does not update Lustre while a client is connected",
+        ),
+        (
+            {"C": resource(CLUSTER, InstanceGroups=[{"InstanceGroupName": "a", "InstanceCount": 4}])},
+            {"C": resource(CLUSTER, InstanceGroups=[{"InstanceGroupName": "b", "InstanceCount": 4}])},
+            "drained",
+            "group a is removed: 4 nodes end, with their jobs; drain them",
+        ),
+        ({"X": resource("AWS::SQS::Queue")}, {"X": resource("AWS::SNS::Topic")}, "refused", "AWS::SQS::Queue -> AWS::"),
         (lustre(2400), lustre(1200), "refused", "StorageCapacity cannot be lowered from 2400 to 1200"),
         (encrypted("a"), encrypted("b"), "lost", "KMSMasterKeyID: a → b; objects keep the key that they were written"),
         (link("/a", "s3://b/a"), link("/a", "s3://b/c"), "refused", "remove the link in one deployment, add the new"),
@@ -93,12 +106,12 @@ CLUSTER = "AWS::SageMaker::Cluster"
             "changed",
             "InstanceGroups.0.InstanceCount: 4 → 6",
         ),
-        ({"C": resource(CLUSTER)}, {}, "lost", "the cluster with all its nodes is deleted"),
+        ({"C": resource(CLUSTER)}, {}, "lost", "the cluster goes; retain it first"),
         (
             {"F": resource("AWS::FSx::FileSystem", LustreConfiguration={"DeploymentType": "PERSISTENT_1"})},
             {"F": resource("AWS::FSx::FileSystem", LustreConfiguration={"DeploymentType": "PERSISTENT_2"})},
             "lost",
-            "deleted with everything in it",
+            "everything in it goes",
         ),
     ],
 )
@@ -106,6 +119,18 @@ def test_what_happens_to_a_resource(assembly: Any, old: Any, new: Any, effect: s
     (row,) = changed(assembly, old, new)["rows"]
     assert row["effect"] == effect
     assert said in "; ".join((row["what"], row["remedy"]))
+
+
+def test_what_another_stack_uses_is_not_taken_from_it(assembly: Any) -> None:
+    def stacks(name: str, *values: str) -> Any:
+        outputs = {value: {"Value": value, "Export": {"Name": value}} for value in values}
+        user = {"Resources": {"B": resource("AWS::SQS::Queue", QueueName={"Fn::ImportValue": "x"})}}
+        return assembly(name, A={"Resources": {"A": resource("AWS::SNS::Topic")}, "Outputs": outputs}, B=user)
+
+    found = review(stacks("new"), against=stacks("old", "x"))["change"]
+    assert [(row["where"], row["effect"], row["what"]) for row in found["rows"]] == [
+        ("A", "refused", "export x is removed")
+    ]
 
 
 def test_what_refers_to_a_replaced_one_is_judged_too(assembly: Any) -> None:
@@ -148,7 +173,8 @@ def test_what_only_may_be_replaced_is_said_so(assembly: Any) -> None:
         return {"X": resource(kind, **properties)}
 
     (row,) = changed(assembly, stack("AWS::ECS::Service", LaunchType="EC2"), stack("AWS::ECS::Service"))["rows"]
-    assert (row["effect"], row["remedy"]) == ("changed", "LaunchType may replace it: AWS's page of the type says when")
+    assert row["effect"] == "uncertain"
+    assert row["remedy"] == "LaunchType may replace it: AWS's page of the type says when"
 
 
 def test_nothing_changes_from_an_assembly_to_itself(assembly: Any) -> None:

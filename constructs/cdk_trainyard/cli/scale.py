@@ -31,8 +31,8 @@ def command(file: Path, group: str, count: int, least: int | None, yes: bool, ve
     deployment = load(file)
     from cdk_trainyard.cli import deploy
     from cdk_trainyard.cli.plan.command import planned, shown
-    from cdk_trainyard.cli.plan.rows import Effect
     from cdk_trainyard.deployment.resizing import resized
+    from cdk_trainyard.report.updates import Effect
 
     text = file.read_bytes().decode()
     try:

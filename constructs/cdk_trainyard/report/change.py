@@ -9,18 +9,25 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
-from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
-from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy_of
-from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
-from cdk_trainyard.report.in_place import refused_in_place
-from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, replaced, stays
-from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
+from cdk_trainyard.report.data import KEPT, policy_of
+from cdk_trainyard.report.replacement import stays
+from cdk_trainyard.report.updates import Effect, PlanRow, plan_templates
+from cdk_trainyard.report.updates.effects import PARALLELCLUSTER
 from cdk_trainyard.report.words import counted, joined
 
-EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
+EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "uncertain", "removed", "changed", "added")
 """What a change does to a resource, the worst first; fleets are stopped or drained for some."""
-CLUSTERS: Final = {"AWS::SageMaker::Cluster", "Custom::PclusterCluster"}
-_NAMES: Final = {"AWS::SageMaker::Cluster": "ClusterName"}
+EFFECT_OF: Final = {
+    Effect.FREE: "changed",
+    Effect.UNCERTAIN: "uncertain",
+    Effect.DRAIN: "drained",
+    Effect.STOP: "stopped",
+    Effect.REPLACED: "replaced",
+    Effect.REFUSED: "refused",
+    Effect.LOST: "lost",
+}
+"""How a review calls what the plan decides."""
+_PART: Final = "group "
 _MANY: Final = 8
 _LONG: Final = 60
 _LEAD: Final = 20
@@ -97,6 +104,7 @@ _WORDS: Final = {
     "replaced": "replaced",
     "stopped": "for which the fleet is stopped",
     "drained": "for which nodes are drained",
+    "uncertain": "of which it is not certain what the change does",
     "removed": "removed",
     "changed": "changed in place",
     "added": "added",
@@ -104,30 +112,43 @@ _WORDS: Final = {
 
 
 def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
-    before = {stack.id: stack.template for stack in old.stacks}
-    after = {stack.id: stack.template for stack in new.stacks}
-    found = replaced(before, after)
-    refused = {
-        **dict.fromkeys(blocked(before, after, found), ONE_AFTER_THE_OTHER),
-        **dict.fromkeys(kept_behind(before, after, found), ONE_LOAD_BALANCER),
-    }
+    before, after = ({stack.id: stack.template for stack in side.stacks} for side in (old, new))
+    decided: dict[str, list[PlanRow]] = {}
+    for row in plan_templates(before, after):
+        decided.setdefault(row.where, []).append(row)
     ours, theirs = old.resources, new.resources
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
-        if other is not None and (remedy := refused.get((other.stack, other.name))):
-            row = _row(other, "refused", f"a new {other.type}", remedy)
-            yield replace(row, written=other.origin.written)
-        elif one is None and other is not None:
-            added = replace(_row(other, "added", f"a new {other.type}"), written=other.origin.written)
-            yield from told.get(other.path, [added])
-        elif one is not None and (other is None or one.type != other.type):
-            yield _removed(one)
-        elif one is not None and other is not None:
-            kept = _kept(one, other, found.get((other.stack, other.name), []))
-            known = told.get(other.path, [])
-            yield from known
-            if kept is not None and not (known and kept.effect == "changed"):
-                yield replace(kept, written=_written(one, other))
+        known = told.get(other.path, []) if other is not None else []
+        yield from known
+        if (found := _resource(one, other, decided.pop(key, []), is_told=bool(known))) is not None:
+            yield found
+    for where, rows in decided.items():
+        for row in rows:
+            yield Row(where=where, type="", effect=EFFECT_OF[row.effect], what=row.what, remedy=row.remedy)
+
+
+def _resource(one: Resource | None, other: Resource | None, rows: Sequence[PlanRow], *, is_told: bool) -> Row | None:
+    """Return what was decided of a resource, with all that differs in it; None where nothing does, or all is told."""
+    if one is not None and other is not None:
+        return _kept(one, other, rows, is_told=is_told)
+    if one is not None:
+        return _removed(one, rows)
+    if other is None or is_told:
+        return None
+    effect = _worst(rows, "added")
+    return replace(_row(other, effect, f"a new {other.type}", _remedy(rows)), written=other.origin.written)
+
+
+def _worst(rows: Sequence[PlanRow], harmless: str) -> str:
+    worst = max((row.effect for row in rows), default=Effect.FREE)
+    return harmless if worst is Effect.FREE else EFFECT_OF[worst]
+
+
+def _remedy(rows: Sequence[PlanRow]) -> str:
+    """Return what is to be known of a resource; of a part of it, by the part's name."""
+    said = [row.remedy if not row.what.startswith(_PART) else f"{row.what}: {row.remedy}" for row in rows if row.remedy]
+    return "; ".join(dict.fromkeys(said))
 
 
 def _written(one: Resource, other: Resource) -> str:
@@ -136,82 +157,36 @@ def _written(one: Resource, other: Resource) -> str:
     return lines.pop() if len(lines) == 1 else other.origin.written
 
 
-def _removed(one: Resource) -> Row:
-    is_kept = policy_of(one, "DeletionPolicy") in KEPT
-    if is_kept:
-        return _row(one, "removed", f"{one.type} leaves the stack", stays(one.body))
-    if one.type in HOLDS_DATA | CLUSTERS:
-        what = "the cluster with all its nodes" if one.type in CLUSTERS else "everything in it"
-        return _row(one, "lost", f"{one.type} is removed", f"{what} is deleted")
-    return _row(one, "removed", f"{one.type} is removed")
+def _removed(one: Resource, rows: Sequence[PlanRow]) -> Row:
+    if one.type != PARALLELCLUSTER:
+        return _row(one, _worst(rows, "removed"), "; ".join(row.what for row in rows), _remedy(rows))
+    if policy_of(one, "DeletionPolicy") in KEPT:
+        return _row(one, "removed", f"{one.type} is removed, and kept", stays(one.body))
+    return _row(one, "lost", f"{one.type} is removed", "its nodes, disks and jobs go")
 
 
-def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
-    changes = [*differences(one.properties, other.properties)]
-    if keys:
-        named = {path.split(".")[0] for path, _, _ in changes}
-        behind = [key for key in keys if key not in named]
-        refers = [f"{joined(behind)}: what it refers to is another one"] if behind else []
-        return _replacement(one, other, keys, "; ".join([*refers, *([_said(changes)] if changes else [])]))
+def _kept(one: Resource, other: Resource, rows: Sequence[PlanRow], *, is_told: bool) -> Row | None:
+    changes = [] if is_told else [*differences(one.properties, other.properties)]
     attributes = [*differences(_attributes(one), _attributes(other))]
-    if not changes and not attributes:
+    if not rows and not changes and not attributes:
         return None
-    if refusals := refused_in_place(one.type, one.properties, other.properties):
-        return _row(other, "refused", _said(changes), "; ".join(refusals))
-    if leaves_its_key(one.type, one.properties, other.properties):
-        return _row(other, "lost", _said(changes), FORMER_KEY)
-    if perhaps := perhaps_replacing(one.type, one.properties, other.properties):
-        effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
-        remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"
-        return _row(other, effect, _said([*changes, *attributes]), remedy)
-    known = _known(one.type, [path for path, _, _ in changes]) if changes else "only CloudFormation's own attributes"
-    remedy = new_destruction(one.body, other.body)[1] or known
-    return _row(other, "changed", _said([*changes, *attributes]), remedy)
+    if one.type != other.type:
+        return replace(_row(other, _worst(rows, "changed"), rows[0].what, _remedy(rows)), written=other.origin.written)
+    named = {path.split(".")[0] for path, _, _ in changes}
+    behind = sorted({name for row in rows for name in row.properties} - named)
+    refers = [f"{joined(behind)}: what it refers to is another one"] if behind else []
+    what = "; ".join([*refers, *([_said([*changes, *attributes])] if changes or attributes else [])])
+    remedy = _remedy(rows) or _otherwise(one.type, is_changed=bool(changes or behind))
+    return replace(_row(other, _worst(rows, "changed"), what, remedy), written=_written(one, other))
 
 
-def _known(kind: str, changed: Sequence[str]) -> str:
-    of, remedy = _UPDATES.get(kind, ("", ""))
-    return remedy if any(path.startswith(of) for path in changed) else ""
+def _otherwise(kind: str, *, is_changed: bool) -> str:
+    if not is_changed:
+        return "only CloudFormation's own attributes"
+    return _UNASKED if kind == PARALLELCLUSTER else ""
 
 
-_UPDATES: Final = {
-    "AWS::AutoScaling::AutoScalingGroup": (
-        "",
-        "instances that run stay as they are, unless an UpdatePolicy replaces them",
-    ),
-    "AWS::EC2::LaunchTemplate": (
-        "",
-        "a new version; instances that run keep the old one, unless an UpdatePolicy replaces them",
-    ),
-    "AWS::FSx::FileSystem": (
-        "StorageCapacity",
-        "it grows in place: clients may wait a few minutes, and it grows again after six hours at the earliest",
-    ),
-    "AWS::SageMaker::Cluster": (
-        "",
-        "nodes that run stay; those of a group that is removed, renamed or smaller end, with their jobs",
-    ),
-    "Custom::PclusterCluster": (
-        "",
-        "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them",
-    ),
-}
-"""What a change in place does, and of which property; nothing: of any. Sources: the user guides of Auto Scaling
-("UpdatePolicy attribute"), EC2 ("Modify a launch template"), FSx for Lustre ("Managing storage capacity", read
-2026-11-24), SageMaker ("UpdateCluster") and ParallelCluster ("pcluster update-cluster")."""
-
-
-def _replacement(one: Resource, other: Resource, keys: Sequence[str], what: str) -> Row:
-    name = _NAMES.get(one.type)
-    if name and name in one.properties and name not in keys:
-        return _row(other, "refused", what, f"CloudFormation cannot make a second one of the same {name}")
-    if one.type in CLUSTERS:
-        return _row(other, "lost", what, "the cluster is made anew, and every node goes")
-    if one.type not in HOLDS_DATA:
-        return _row(other, "replaced", what, MEANWHILE.get(one.type, ""))
-    if policy_of(one, "UpdateReplacePolicy") in KEPT:
-        return _row(other, "lost", what, "an empty one is made; the old one stays in the account, with the data")
-    return _row(other, "lost", what, "an empty one is made; the old one is deleted with everything in it")
+_UNASKED: Final = "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them"
 
 
 def _row(resource: Resource, effect: str, what: str, remedy: str = "") -> Row:

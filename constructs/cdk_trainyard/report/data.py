@@ -84,8 +84,18 @@ def policy_of(resource: Resource, attribute: str) -> str:
         resource: The resource.
         attribute: Its attribute.
     """
-    given = resource.body.get(attribute)
-    return given if isinstance(given, str) else _default(attribute, resource.body)
+    return policy(resource.body, attribute)
+
+
+def policy(body: Mapping[str, Any], attribute: str) -> str:
+    """Return a policy of a template's resource, or what CloudFormation does without one.
+
+    Args:
+        body: The resource.
+        attribute: ``DeletionPolicy`` or ``UpdateReplacePolicy``.
+    """
+    given = body.get(attribute)
+    return given if isinstance(given, str) else _default(attribute, body)
 
 
 def _default(attribute: str, body: Mapping[str, Any]) -> str:

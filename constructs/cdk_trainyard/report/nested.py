@@ -18,6 +18,16 @@ def at(value: Any, *keys: str) -> Any:
     return value
 
 
+def properties_of(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the properties of a template's resource; none where they are no mapping.
+
+    Args:
+        body: The resource.
+    """
+    found = body.get("Properties")
+    return found if isinstance(found, Mapping) else {}
+
+
 def imports(value: Any) -> Iterator[str]:
     """Yield the names of the exports that a value takes.
 

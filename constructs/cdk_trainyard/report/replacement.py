@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.report.nested import at
+from cdk_trainyard.report.nested import at, properties_of
 
 Template = Mapping[str, Any]
 Replacing = Callable[[str, Template, Any], list[str]]
@@ -21,10 +21,13 @@ _ALSO = {
         "LustreConfiguration/ExportPath",
         "LustreConfiguration/ImportedFileChunkSize",
         "OpenZFSConfiguration/DeploymentType",
-    )
+    ),
+    "AWS::DynamoDB::Table": ("KeySchema", "LocalSecondaryIndexes"),
+    "AWS::EC2::VPCGatewayAttachment": ("InternetGatewayId",),
+    "AWS::RDS::DBInstance": ("Engine",),
 }
-"""What the schema does not say. Source: AWS CloudFormation User Guide, AWS::FSx::FileSystem with its
-LustreConfiguration and OpenZFSConfiguration: "Update requires: Replacement" (read 2026-11)."""
+"""What the schema does not say. Source: AWS CloudFormation User Guide, the pages of these types, of FSx with those of
+its LustreConfiguration and OpenZFSConfiguration: "Update requires: Replacement" (read 2026-11)."""
 
 
 def replacing(kind: str, before: Template, after: Any) -> list[str]:
@@ -121,9 +124,7 @@ def replaced(
             for stack, template in new.items()
             for name, after in resources(template).items()
             if (before := resources(old.get(stack, {})).get(name)) is not None and before["Type"] == after["Type"]
-            for called, keys in _kept(
-                name, before, marked(after.get("Properties", {}), stack, found, exported), replaces
-            )
+            for called, keys in _kept(name, before, marked(properties_of(after), stack, found, exported), replaces)
         }
         if more == found:
             return found
@@ -132,7 +133,7 @@ def replaced(
 
 def _kept(name: str, before: Template, after: Any, replaces: Replacing) -> Iterator[tuple[str, list[str]]]:
     """Yield what changes for those who refer to a resource that is there before and after, and by which properties."""
-    keys = replaces(before["Type"], before.get("Properties", {}), after)
+    keys = replaces(before["Type"], properties_of(before), after)
     if keys:
         yield name, keys
     if before["Type"] == _LAUNCH_TEMPLATE and (keys or at(before, "Properties", _DATA) != at(after, _DATA)):

@@ -17,7 +17,8 @@ from cdk_trainyard.cli import MISSING
 from cdk_trainyard.cli._exits import Missing
 from cdk_trainyard.cli._files import FILE
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow, ordered, table
+from cdk_trainyard.cli.plan.rows import ordered, table
+from cdk_trainyard.report.updates import Effect, PlanRow
 
 if TYPE_CHECKING:
     from cdk_trainyard.cli.assemblies import Side
@@ -64,21 +65,17 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
         Wrong: One of them is neither, or is refused.
     """
     from cdk_trainyard.cli.assemblies import load
-    from cdk_trainyard.cli.plan.resources import plan_resources
-    from cdk_trainyard.cli.plan.running import with_running
     from cdk_trainyard.cli.plan.stacks import plan_stacks
-    from cdk_trainyard.cli.plan.subnets import with_kept_inside
+    from cdk_trainyard.report.updates import plan_templates
 
     with scratch_folder() as directory:
         before, after = (load(given, directory / side) for side, given in (("old", old), ("new", new)))
     rows, before, after = plan_stacks(before, after)
-    stacks = before.stacks, after.stacks
-    of_resources = with_kept_inside(with_running(plan_resources(*stacks), *stacks), *stacks)
     whole = {row.where for row in rows}  # stacks of which there is no more to say
     return [
         *rows,
         *_of_clusters(before, after),
-        *(row for row in of_resources if row.where.partition("/")[0] not in whole),
+        *(row for row in plan_templates(before.stacks, after.stacks) if row.where.partition("/")[0] not in whole),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from cdk_trainyard.cli.assemblies import Side
 from cdk_trainyard.cli.contract.ask import ask
 from cdk_trainyard.cli.contract.collect import Found
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.report.updates import Effect, PlanRow
 
 Question = Callable[[dict[str, Any]], dict[str, Any]]
 

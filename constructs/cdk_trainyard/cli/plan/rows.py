@@ -1,34 +1,14 @@
-"""One line of the plan."""
+"""The lines of the plan."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 from textwrap import fill
 
 from cdk_trainyard.cli import _tables
-
-
-class Effect(IntEnum):
-    """What a change does, from harmless to irreparable."""
-
-    FREE = 0
-    DRAIN = 1
-    STOP = 2
-    REPLACED = 3
-    STAYS = 4
-    BESIDE = 5
-    UNKNOWN = 6
-    REFUSED = 7
-    LOST = 8
-
-    @property
-    def words(self) -> str:
-        """How the table says it."""
-        return _WORDS[self]
-
+from cdk_trainyard.report.updates import Effect, PlanRow
 
 _WORDS = {
     Effect.FREE: "free",
+    Effect.UNCERTAIN: "not certain",
     Effect.DRAIN: "needs drain",
     Effect.STOP: "needs the fleet stopped",
     Effect.REPLACED: "replaced",
@@ -38,25 +18,6 @@ _WORDS = {
     Effect.REFUSED: "refused",
     Effect.LOST: "LOST",
 }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlanRow:
-    """One change and its effect.
-
-    Attributes:
-        where: Stack and resource.
-        what: What changes.
-        effect: What that does.
-        remedy: What to know or to do instead.
-        properties: The properties that change in place.
-    """
-
-    where: str
-    what: str
-    effect: Effect
-    remedy: str = ""
-    properties: frozenset[str] = frozenset()
 
 
 def ordered(rows: Iterable[PlanRow]) -> list[PlanRow]:
@@ -76,7 +37,7 @@ def table(rows: Iterable[PlanRow], width: int | None = None) -> str:
         width: Columns that a line may have; where they are too few, each row is a paragraph. Default - any number.
     """
     heads = ("WHERE", "CHANGE", "EFFECT", "WHAT TO DO")
-    cells = [(row.where, _short(row.what), row.effect.words, row.remedy) for row in ordered(rows)]
+    cells = [(row.where, _short(row.what), _WORDS[row.effect], row.remedy) for row in ordered(rows)]
     return _tables.table(heads, cells, width, _paragraph)
 
 

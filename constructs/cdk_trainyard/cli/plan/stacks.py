@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cdk_trainyard.cli.assemblies import Side
 from cdk_trainyard.cli.plan.parallelclusters import plan_added
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.report.updates import Effect, PlanRow
 
 _REMEDY = (
     "other stacks are made beside the old ones, which stay, with their data and their bill, and are not compared; "

@@ -7,19 +7,11 @@ from cdk_trainyard.cli._exits import Missing, Wrong
 from cdk_trainyard.cli.assemblies import load
 from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
 from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
-from cdk_trainyard.cli.plan.rows import Effect
 from cdk_trainyard.report import Assembly
-from cdk_trainyard.report.change import Row
+from cdk_trainyard.report.change import EFFECT_OF, Row
+from cdk_trainyard.report.updates import Effect
 
 ASKED: Final = "ParallelCluster's update policies"
-_EFFECTS: Final = {
-    Effect.FREE: "changed",
-    Effect.DRAIN: "drained",
-    Effect.STOP: "stopped",
-    Effect.REPLACED: "replaced",
-    Effect.REFUSED: "refused",
-    Effect.LOST: "lost",
-}
 
 
 def updates(old: Assembly, new: Assembly) -> tuple[list[Row], str]:
@@ -49,7 +41,7 @@ def updates(old: Assembly, new: Assembly) -> tuple[list[Row], str]:
                 Row(
                     where=resource.path,
                     type=resource.type,
-                    effect=_EFFECTS[row.effect],
+                    effect=EFFECT_OF[row.effect],
                     what=row.what,
                     remedy=row.remedy,
                 )

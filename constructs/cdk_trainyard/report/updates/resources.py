@@ -1,31 +1,31 @@
 """What CloudFormation does to a resource whose template changes: nothing, a change in place, or another resource.
 
-Which properties replace a resource is what the provider schemas call create-only, and for some types what the user
-guides say beyond that; both are in ``cdk_trainyard.local.resources``. A reference to something that is replaced is a
-change too.
+Which properties replace a resource, ``report.replacement`` says. A reference to something that is replaced is a change
+too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
-from cdk_trainyard.cli.plan.endpoints import endpoint_refusal
-from cdk_trainyard.cli.plan.groups import GROUPS, plan_groups
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
-from cdk_trainyard.local.registry import type_of
-from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
-from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction
+from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
-from cdk_trainyard.report.nested import imports
+from cdk_trainyard.report.nested import imports, properties_of
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
+from cdk_trainyard.report.updates.effects import PARALLELCLUSTER, Effect, PlanRow
+from cdk_trainyard.report.updates.endpoints import endpoint_refusal
+from cdk_trainyard.report.updates.groups import GROUPS, plan_groups
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
 _BESIDE = "give it another id and name beside the old one, move what uses it, then remove the old one"
+_ONE_TYPE = (
+    'CloudFormation gives no resource another type ("Update of resource type is not permitted"): destroy its stack '
+    "first (trainyard destroy OLD STACK), or give the new one another id"
+)
 
 Template = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
         old: Stack to its template, before.
         new: Stack to its template, after.
     """
-    found = replaced(old, new, _replacing)
+    found = replaced(old, new)
     refused = {
         **dict.fromkeys(blocked(old, new, found), ONE_AFTER_THE_OTHER),
         **dict.fromkeys(kept_behind(old, new, found), ONE_LOAD_BALANCER),
@@ -63,7 +63,7 @@ def _refused_endpoint(stack: str, name: str, old: Template, new: Template) -> Pl
     kinds = [side.get(name, {}).get("Type") for side in (old, new)]
     if kinds != ["AWS::EC2::VPCEndpoint"] * 2:
         return None
-    before, after = (side[name].get("Properties", {}) for side in (old, new))
+    before, after = (properties_of(side[name]) for side in (old, new))
     remedy = endpoint_refusal((before, old), (after, new))
     what = f"AWS::EC2::VPCEndpoint {', '.join(_changed(before, after))}"
     return PlanRow(where=f"{stack}/{name}", what=what, effect=Effect.REFUSED, remedy=remedy) if remedy else None
@@ -78,17 +78,19 @@ def _rows(
 ) -> Iterator[PlanRow]:
     kind = str((before or after or {})["Type"])
     where = f"{stack}/{name}"
-    if kind == RESOURCE_TYPE:
+    if before is not None and after is not None and after["Type"] != kind:
+        yield PlanRow(where=where, what=f"{kind} -> {after['Type']}", effect=Effect.REFUSED, remedy=_ONE_TYPE)
+    elif kind == PARALLELCLUSTER:
         return
-    if before is None:
+    elif before is None:
         yield PlanRow(where=where, what=f"{kind} is added", effect=Effect.FREE)
-    elif after is None or after["Type"] != kind:
+    elif after is None:
         yield _removed(where, kind, before)
     elif keys := found.get((stack, name)):
         yield _replacement(where, kind, before, keys)
     else:
-        properties = marked(after.get("Properties", {}), stack, newer_versions(found), {})
-        yield from _in_place(where, kind, before.get("Properties", {}), properties)
+        properties = marked(properties_of(after), stack, newer_versions(found), {})
+        yield from _in_place(where, kind, properties_of(before), properties)
 
 
 def _in_place(where: str, kind: str, before: Template, after: Template) -> Iterator[PlanRow]:
@@ -114,7 +116,7 @@ def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow:
-    if before.get("DeletionPolicy") in KEPT and not kind.startswith("Custom::"):
+    if policy(before, "DeletionPolicy") in KEPT and not kind.startswith("Custom::"):
         return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=stays(before))
     if kind not in HOLDS_DATA | _CLUSTERS:
         return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.FREE)
@@ -123,18 +125,22 @@ def _removed(where: str, kind: str, before: Template) -> PlanRow:
 
 
 def _replacement(where: str, kind: str, before: Template, keys: list[str]) -> PlanRow:
+    effect, remedy = _replacing(kind, before, keys)
     what = f"{kind} {', '.join(keys)}"
-    if (name := _NAMES.get(kind)) and name in before.get("Properties", {}) and name not in keys:
-        remedy = f"CloudFormation cannot make a second one of the same {name}; {_BESIDE}"
-        return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=remedy)
+    return PlanRow(where=where, what=what, effect=effect, remedy=remedy, properties=frozenset(keys))
+
+
+def _replacing(kind: str, before: Template, keys: list[str]) -> tuple[Effect, str]:
+    """Return what a replacement does, and what to do instead."""
+    if (name := _NAMES.get(kind)) and name in properties_of(before) and name not in keys:
+        return Effect.REFUSED, f"CloudFormation cannot make a second one of the same {name}; {_BESIDE}"
     if kind in _CLUSTERS:
-        return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=f"every node goes; {_BESIDE}")
+        return Effect.LOST, f"every node goes; {_BESIDE}"
     if kind not in HOLDS_DATA:
-        return PlanRow(where=where, what=what, effect=Effect.REPLACED, remedy=MEANWHILE.get(kind, ""))
-    if before.get("UpdateReplacePolicy") in KEPT:
-        remedy = f"an empty one is made, the old one stays behind with the data; {_BESIDE}"
-        return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=remedy)
-    return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=f"everything in it goes; {_BESIDE}")
+        return Effect.REPLACED, MEANWHILE.get(kind, "")
+    if policy(before, "UpdateReplacePolicy") in KEPT:
+        return Effect.LOST, f"an empty one is made, the old one stays behind with the data; {_BESIDE}"
+    return Effect.LOST, f"everything in it goes; {_BESIDE}"
 
 
 def _exports_in_use(
@@ -173,18 +179,6 @@ def _users(templates: Mapping[str, Template]) -> dict[str, list[str]]:
         for name in dict.fromkeys(imports(template)):
             users.setdefault(name, []).append(stack)
     return users
-
-
-def _replacing(name: str, before: Template, after: Any) -> list[str]:
-    kind = None if name == RESOURCE_TYPE else _type(name)
-    return [] if kind is None else replacing(kind, before, after)
-
-
-def _type(name: str) -> ResourceType | None:
-    try:
-        return type_of(name)
-    except KeyError:
-        return None
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from cdk_trainyard.cli.contract.collect import RESOURCE_TYPE
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
-from cdk_trainyard.report.nested import at, references
-from cdk_trainyard.report.replacement import resources
-from cdk_trainyard.report.words import counted
+from cdk_trainyard.report.nested import at, properties_of, references
+from cdk_trainyard.report.replacement import perhaps_replacing, resources
+from cdk_trainyard.report.updates.effects import PARALLELCLUSTER, Effect, PlanRow
+from cdk_trainyard.report.words import counted, joined
 
 Template = Mapping[str, Any]
 _OWN_TAGS: Final = "trainyard:"
@@ -56,7 +55,7 @@ class _Change:
 
     def both(self, key: str) -> tuple[Any, Any]:
         """Return a property before and after."""
-        one, other = (side[self.name].get("Properties", {}).get(key) for side in (self.before, self.after))
+        one, other = (properties_of(side[self.name]).get(key) for side in (self.before, self.after))
         return one, other
 
 
@@ -74,14 +73,28 @@ def with_running(
         old: Stack to its template, before.
         new: Stack to its template, after.
     """
-    clusters = any(each["Type"] == RESOURCE_TYPE for template in new.values() for each in resources(template).values())
+    clusters = any(
+        each["Type"] == PARALLELCLUSTER for template in new.values() for each in resources(template).values()
+    )
     for row in rows:
-        stack, _, name = row.where.partition("/")
+        stack, name = row.key
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
-        rule = _RULES.get(before[name]["Type"]) if name in before and not row.remedy else None
         stays = name in after and row.effect is Effect.FREE
-        found = rule(_Change(name, before, after, stays, row.properties, clusters)) if rule else None
+        change = _Change(name, before, after, stays, row.properties, clusters)
+        found = _meaning(change) if name in before and not row.remedy else None
         yield replace(row, effect=max(row.effect, found[0]), remedy=found[1]) if found else row
+
+
+def _meaning(change: _Change) -> Meaning | None:
+    kind = change.before[change.name]["Type"]
+    rule = _RULES.get(kind)
+    return (rule(change) if rule else None) or (_perhaps(kind, change) if change.stays else None)
+
+
+def _perhaps(kind: str, change: _Change) -> Meaning | None:
+    before, after = (properties_of(side[change.name]) for side in (change.before, change.after))
+    keys = perhaps_replacing(kind, before, after)
+    return (Effect.UNCERTAIN, f"{joined(keys)} may replace it: AWS's page of the type says when") if keys else None
 
 
 def _database(change: _Change) -> Meaning | None:

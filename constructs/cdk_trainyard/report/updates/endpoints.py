@@ -8,6 +8,8 @@ former one away first is documented nowhere, so the plan does not count on it.
 from collections.abc import Mapping
 from typing import Any
 
+from cdk_trainyard.report.nested import properties_of
+
 Template = Mapping[str, Any]
 Side = tuple[Template, Template]
 """Properties of the endpoint, and the resources of its stack by their ids."""
@@ -37,6 +39,6 @@ def _subnets(properties: Template, resources: Template) -> dict[str, str]:
     ids = [
         subnet["Ref"] for subnet in properties.get("SubnetIds", ()) if isinstance(subnet, Mapping) and "Ref" in subnet
     ]
-    known = {name: resources[name].get("Properties", {}) for name in ids if name in resources}
+    known = {name: properties_of(resources[name]) for name in ids if name in resources}
     zones = {name: each.get("AvailabilityZoneId", each.get("AvailabilityZone")) for name, each in known.items()}
     return {name: str(zone) for name, zone in zones.items() if zone is not None}

@@ -10,8 +10,8 @@ lifecycle scripts" (UpdateCluster runs them on new nodes alone) and "Update the 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.report.nested import at
+from cdk_trainyard.report.updates.effects import Effect, PlanRow
 from cdk_trainyard.report.words import counted
 
 GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from cdk_trainyard.cli.plan.rows import PlanRow
 from cdk_trainyard.report.data import KEPT
-from cdk_trainyard.report.nested import imports, references
+from cdk_trainyard.report.nested import imports, properties_of, references
 from cdk_trainyard.report.replacement import exports, resources
+from cdk_trainyard.report.updates.effects import PlanRow
 
 Template = Mapping[str, Any]
 Key = tuple[str, str]
@@ -38,7 +38,7 @@ def with_kept_inside(
     """
     inside = _subnets_of_kept(old, new)
     for row in rows:
-        stack, _, name = row.where.partition("/")
+        stack, name = row.key
         is_removed = name not in resources(new.get(stack, {}))
         holder = inside.get((stack, name)) if is_removed and not row.remedy else None
         yield replace(row, remedy=_STAYS.format("/".join(holder))) if holder else row
@@ -64,7 +64,7 @@ def _reached(key: Key, everything: Mapping[Key, Template], exported: Mapping[str
     left = [key]
     while left:
         stack, name = left.pop()
-        body = everything[stack, name].get("Properties", {})
+        body = properties_of(everything[stack, name])
         values = [(stack, body), *(exported[each] for each in imports(body) if each in exported)]
         next_ones = {(owner, each) for owner, value in values for each in references(value)}
         left += [each for each in next_ones if each in everything and each not in found]

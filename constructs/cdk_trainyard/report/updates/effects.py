@@ -1,0 +1,48 @@
+"""What an update does to one resource, and how bad that is."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+PARALLELCLUSTER: Final = "Custom::PclusterCluster"
+"""The type of ParallelClusters, which ParallelCluster's own program judges."""
+
+
+class Effect(IntEnum):
+    """What a change does, from harmless to irreparable."""
+
+    FREE = 0
+    UNCERTAIN = 1
+    DRAIN = 2
+    STOP = 3
+    REPLACED = 4
+    STAYS = 5
+    BESIDE = 6
+    UNKNOWN = 7
+    REFUSED = 8
+    LOST = 9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRow:
+    """One change and its effect.
+
+    Attributes:
+        where: Stack and resource.
+        what: What changes.
+        effect: What that does.
+        remedy: What to know or to do instead.
+        properties: The properties that change, or that replace it.
+    """
+
+    where: str
+    what: str
+    effect: Effect
+    remedy: str = ""
+    properties: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The stack, whose name may have slashes, and the resource."""
+        stack, _, name = self.where.rpartition("/")
+        return stack, name
