@@ -217,6 +217,28 @@ def test_a_stack_that_is_in_the_old_file_alone_stays(tmp_path: Path, change: Any
     assert all(row.remedy.endswith(says) for row, (_, _, says) in zip(rows[1:], more, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("used", "says"),
+    [
+        ([], "; update Door without it before this stack"),
+        (["b"], "; deploy the new one beside the old one, then update Door without it before this stack"),
+    ],
+)
+def test_a_stack_that_waits_for_another_is_not_updated_before_it(used: list[str], says: str) -> None:
+    def app(exported: str, *used: str) -> dict[str, Any]:
+        properties = {"Subnets": [{"Fn::ImportValue": each} for each in used]}
+        return {
+            "Network": {"Outputs": {"X": {"Value": exported, "Export": {"Name": exported}}}},
+            "Door": {
+                "Resources": {"X": {"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer", "Properties": properties}}
+            },
+        }
+
+    rows = {row.where: row for row in plan_resources(app("a", "a"), app("b", *used))}
+    assert rows["Network"].effect is Effect.REFUSED
+    assert says in rows["Network"].remedy
+
+
 @pytest.mark.parametrize(("data", "code"), [("old", 3), ("new", 1)])
 def test_without_parallelclusters_program_all_else_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], data: str, code: int

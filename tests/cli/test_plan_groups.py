@@ -16,6 +16,15 @@ def script(name: str) -> dict[str, Any]:
     return {"LifeCycleConfig": {"OnCreate": name}}
 
 
+def volume(key: str) -> dict[str, Any]:
+    return {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": 500, "VolumeKmsKeyId": key}}]}
+
+
+KEY = (
+    Effect.REFUSED,
+    "HyperPod changes no key of volumes: add a group of another name with the new key, drain this one, and remove it",
+)
+CERTAIN = "to nodes that run; a group of another name beside it is certain"
 HEAD = {"SlurmConfig": {"NodeType": "Controller"}}
 SCRIPTS = (
     "nodes that run keep what they started with; 'trainyard update-image' ends their jobs and runs the scripts anew"
@@ -71,10 +80,33 @@ DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own 
             [
                 (
                     "group a: InstanceType",
-                    Effect.FREE,
-                    "what becomes of its nodes is not certain; a group of another name beside it is",
+                    Effect.UNCERTAIN,
+                    f"no guide says what another InstanceType does {CERTAIN}",
                 )
             ],
+        ),
+        (
+            [group("a", OverrideVpcConfig=1, ThreadsPerCore=1)],
+            [group("a", OverrideVpcConfig=2, ThreadsPerCore=2)],
+            [
+                (
+                    "group a: OverrideVpcConfig, ThreadsPerCore",
+                    Effect.UNCERTAIN,
+                    f"no guide says what another OverrideVpcConfig and ThreadsPerCore do {CERTAIN}",
+                )
+            ],
+        ),
+        (
+            [group("a", OnStartDeepHealthChecks=["InstanceStress"])],
+            [group("a")],
+            [("group a: OnStartDeepHealthChecks", Effect.FREE, "")],
+        ),
+        ([group("a", **volume("k1"))], [group("a", **volume("k2"))], [("group a: InstanceStorageConfigs", *KEY)]),
+        ([group("a", 0)], [group("a", 0, **volume("k2"))], [("group a: InstanceStorageConfigs", *KEY)]),
+        (
+            [group("a", 2, **volume("k1"))],
+            [group("a", 1)],
+            [("group a: InstanceCount 2 -> 1, InstanceStorageConfigs", *KEY)],
         ),
         (
             [group("a", **script("a")), group("b", 0, **script("a")), group("head", 1, **script("a"), **HEAD)],

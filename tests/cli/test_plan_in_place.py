@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.report.updates import Effect
+from cdk_trainyard.report.updates import Effect, plan_templates
 from cdk_trainyard.report.updates.resources import plan_resources
 
 
@@ -135,3 +135,110 @@ def test_lustre_is_updated_while_nobody_has_it_mounted(kind: str, old: Any, new:
     )
     (row,) = plan_resources(before, after)
     assert row.effect is effect
+
+
+def objects(*rules: Any) -> dict[str, Any]:
+    rules = [{"Status": "Enabled", **rule} for rule in rules]
+    return {"X": of("AWS::S3::Bucket", LifecycleConfiguration={"Rules": rules})}
+
+
+def expiring(days: int, prefix: str = "", **more: Any) -> dict[str, Any]:
+    return {"ExpirationInDays": days, **({"Prefix": prefix} if prefix else {}), **more}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect", "says"),
+    [
+        (objects(expiring(30)), objects(expiring(7)), Effect.LOST, "objects that are older than 7 days are deleted"),
+        (objects(), objects(expiring(7, "a/")), Effect.LOST, "objects under a/ that are older than 7 days are deleted"),
+        (objects(expiring(7)), objects(expiring(30)), Effect.FREE, ""),
+        (objects(expiring(7)), objects(), Effect.FREE, ""),
+        (objects(expiring(7)), objects(expiring(7), expiring(9, "a/")), Effect.FREE, ""),
+        (objects(expiring(7, "a/")), objects(expiring(7)), Effect.LOST, "objects that are older"),
+        (objects(expiring(30)), objects(expiring(7, Status="Disabled")), Effect.FREE, ""),
+        (
+            objects({"NoncurrentVersionExpiration": {"NoncurrentDays": 30}}),
+            objects({"NoncurrentVersionExpiration": {"NoncurrentDays": 1}}),
+            Effect.LOST,
+            "former versions that are older than 1 day are deleted",
+        ),
+        (
+            {"X": of("AWS::RDS::DBInstance", BackupRetentionPeriod=7)},
+            {"X": of("AWS::RDS::DBInstance", BackupRetentionPeriod=3)},
+            Effect.LOST,
+            "automatic backups that are older than 3 days are deleted",
+        ),
+        (
+            {"X": of("AWS::RDS::DBInstance", BackupRetentionPeriod=7)},
+            {"X": of("AWS::RDS::DBInstance", BackupRetentionPeriod=0)},
+            Effect.LOST,
+            "automatic backups are deleted",
+        ),
+        (
+            {"X": of("AWS::RDS::DBInstance", DBInstanceClass="db.t4g.micro")},
+            {"X": of("AWS::RDS::DBInstance", DBInstanceClass="db.m6g.large")},
+            Effect.INTERRUPTED,
+            "nobody reaches the database while",
+        ),
+        (
+            {"X": of("AWS::APS::Workspace")},
+            {"X": of("AWS::APS::Workspace", WorkspaceConfiguration={"RetentionPeriodInDays": 30})},
+            Effect.LOST,
+            "metrics that are older than 30 days",
+        ),
+        (
+            {"X": of("AWS::Logs::LogGroup")},
+            {"X": of("AWS::Logs::LogGroup", RetentionInDays=30)},
+            Effect.FREE,
+            "events that are older than 30 days",
+        ),
+        (
+            {"X": of("AWS::Logs::LogGroup", RetentionInDays=30)},
+            {"X": of("AWS::Logs::LogGroup", RetentionInDays={"Ref": "Days"})},
+            Effect.FREE,
+            "",
+        ),
+        (
+            {"X": of("AWS::FSx::FileSystem", FileSystemType="LUSTRE", LustreConfiguration={"ThroughputCapacity": 1})},
+            {"X": of("AWS::FSx::FileSystem", FileSystemType="LUSTRE", LustreConfiguration={"ThroughputCapacity": 2})},
+            Effect.INTERRUPTED,
+            "the file system is unavailable for a while, and clients wait",
+        ),
+    ],
+)
+def test_what_is_kept_for_a_shorter_time_or_is_out_of_reach(old: Any, new: Any, effect: Effect, says: str) -> None:
+    (row,) = plan_templates({"S": {"Resources": old}}, {"S": {"Resources": new}})
+    assert (row.effect, bool(row.remedy)) == (effect, bool(says))
+    assert row.remedy.startswith(says)
+
+
+def subnet(cidr: Any = "10.0.64.0/18", zone: str = "a", vpc: str = "vpc-1") -> dict[str, Any]:
+    return of("AWS::EC2::Subnet", CidrBlock=cidr, AvailabilityZoneId=zone, VpcId=vpc)
+
+
+@pytest.mark.parametrize(
+    ("after", "effects"),
+    [
+        ({"A": subnet("10.0.64.0/19")}, [Effect.REFUSED]),
+        ({"A": subnet(zone="b")}, [Effect.REFUSED]),
+        ({"B": subnet("10.0.96.0/20")}, [Effect.FREE, Effect.REFUSED]),
+        ({"A": subnet("10.0.128.0/18")}, [Effect.REPLACED]),
+        ({"A": subnet(vpc="vpc-2")}, [Effect.REPLACED]),
+        ({"A": subnet({"Ref": "Cidr"})}, [Effect.REPLACED]),
+    ],
+)
+def test_a_subnet_is_not_made_over_the_addresses_of_another(after: Any, effects: list[Effect]) -> None:
+    rows = [*plan_templates({"S": {"Resources": {"A": subnet()}}}, {"S": {"Resources": after}})]
+    assert [row.effect for row in rows] == effects
+    refused = [row.remedy for row in rows if row.effect is Effect.REFUSED]
+    assert all("deletes the former, A (10.0.64.0/18): give it addresses outside those" in each for each in refused)
+
+
+def test_a_resource_keeps_its_type() -> None:
+    old, new = (
+        {"S": {"Resources": {"X": of(kind)}}} for kind in ("AWS::SageMaker::Cluster", "Custom::PclusterCluster")
+    )
+    for before, after in ((old, new), (new, old)):
+        (row,) = plan_templates(before, after)
+        assert row.effect is Effect.REFUSED
+        assert "destroy its stack first (trainyard destroy OLD STACK)" in row.remedy

@@ -109,7 +109,7 @@ def test_a_fleet_that_grows(reviewed: Change) -> None:
         "after": "about 376.53 USD an hour",
     }
     said = {where: (effect, what) for where, effect, what in effects(found)}
-    assert said["StorageStack/Lustre"] == ("changed", "StorageCapacity: 1200 → 2400")
+    assert said["StorageStack/Lustre"] == ("interrupted", "StorageCapacity: 1200 → 2400")
     assert said["TrainingStack/Fleet"] == ("changed", "DesiredCapacity: 8 → 12; MaxSize: 8 → 12; MinSize: 8 → 12")
     assert said["TrainingStack/Master/Template"][1].startswith("LaunchTemplateData.InstanceType: c5n.18xlarge → c5n.9x")
     assert [row for row in effects(found) if row[1] in {"lost", "refused"}] == []

@@ -25,7 +25,9 @@ from cdk_trainyard.parallelcluster import (
     LoginPool,
     ParallelCluster,
     Placement,
+    QueueUpdateStrategy,
     SharedEbs,
+    SharedEfs,
     SharedStorage,
     SlurmAccounting,
     SlurmSettings,
@@ -108,7 +110,7 @@ def test_what_another_stack_still_uses_can_neither_go_nor_change(changes: dict[s
     (row,) = rows
     assert (row.where, row.effect) == ("Network", Effect.REFUSED)
     assert row.what.endswith(f" {says}")
-    assert row.remedy.startswith("Training uses it until its own update")
+    assert row.remedy.startswith("it is used by Training until an update that comes later; update Training without it")
 
 
 def test_exports_that_stay_are_no_news() -> None:
@@ -124,7 +126,8 @@ def test_a_file_system_with_efa_is_another_one_and_its_data_stays_behind() -> No
 
 def test_what_refers_to_something_replaced_is_replaced_too() -> None:
     found = effects(lustre(), lustre(network={"zone": "us-east-1b"}))
-    assert found["AWS::EC2::Subnet AvailabilityZone"] is Effect.REPLACED
+    assert found["AWS::EC2::Subnet AvailabilityZone"] is Effect.REFUSED  # over its own addresses
+    assert found["AWS::EC2::SubnetRouteTableAssociation SubnetId"] is Effect.REPLACED
     assert found["AWS::FSx::FileSystem SubnetIds"] is Effect.LOST
 
 
@@ -179,6 +182,8 @@ def secret(stack: Stack) -> SlurmSettings:
     return SlurmSettings(accounting=SlurmAccounting(endpoint="db.example", user_name="slurm", password_secret=password))
 
 
+AT_ONCE = SlurmSettings(update_strategy=QueueUpdateStrategy.TERMINATE)
+
 UPDATES: dict[str, tuple[dict[str, Any], dict[str, Any], str, Effect]] = {
     "nothing": ({}, {}, "", Effect.FREE),
     "more nodes": ({}, {"queues": [queue(cpu(max_count=20))]}, "MaxCount 8 -> 20", Effect.FREE),
@@ -222,6 +227,51 @@ UPDATES: dict[str, tuple[dict[str, Any], dict[str, Any], str, Effect]] = {
         {"head_node": head(on_configured=[CustomAction(script="s3://bucket/two.sh")])},
         "OnNodeConfigured.Script s3://bucket/one.sh -> s3://bucket/two.sh",
         Effect.REFUSED,
+    ),
+    "managed storage goes": (
+        {"shared_storage": SharedStorage(efs=[SharedEfs(at="/s", removal_policy=RemovalPolicy.DESTROY)])},
+        {},
+        "SharedStorage {'Name': 's'",
+        Effect.LOST,
+    ),
+    "managed storage goes, and is kept": (
+        {"shared_storage": SharedStorage(efs=[SharedEfs(at="/s")])},
+        {},
+        "SharedStorage {'Name': 's'",
+        Effect.UNCERTAIN,
+    ),
+    "managed storage elsewhere": (
+        {"shared_storage": SharedStorage(efs=[SharedEfs(at="/s", removal_policy=RemovalPolicy.DESTROY)])},
+        {"shared_storage": SharedStorage(efs=[SharedEfs(at="/t", removal_policy=RemovalPolicy.DESTROY)])},
+        "SharedStorage {'Name': 's'",
+        Effect.LOST,
+    ),
+    "a queue goes at once": (
+        {"slurm": AT_ONCE, "queues": [queue(), queue(name="more")]},
+        {"slurm": AT_ONCE},
+        "SlurmQueues {'Name': 'more'",
+        Effect.DRAIN,
+    ),
+    "fewer nodes at once": (
+        {"slurm": AT_ONCE},
+        {"slurm": AT_ONCE, "queues": [queue(cpu(max_count=4))]},
+        "MaxCount 8 -> 4",
+        Effect.DRAIN,
+    ),
+    "fewer login nodes": (
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large", count=2)]},
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large")]},
+        "Count 2 -> 1",
+        Effect.DRAIN,
+    ),
+    "storage under login nodes": (
+        {"login_pools": [LoginPool(name="l", instance_type="c5.large")]},
+        {
+            "login_pools": [LoginPool(name="l", instance_type="c5.large")],
+            "shared_storage": SharedStorage(efs=[SharedEfs(at="/s")]),
+        },
+        "SharedStorage none -> ",
+        Effect.STOP,
     ),
     "an image": ({}, {"image_id": "ami-" + "a" * 17}, "Image.CustomAmi none -> ami-", Effect.REFUSED),
     "a larger shared volume": (
@@ -288,7 +338,7 @@ def test_our_own_reading_of_the_policies_is_parallelcluster_s(
 ) -> None:
     old, new, *_ = UPDATES[name]
     (before,), (after,) = (clusters(write(tmp_path / side, **given)) for side, given in (("old", old), ("new", new)))
-    refused = [row for row in plans[name] if row.effect >= Effect.STOP]
+    refused = [row for row in plans[name] if row.effect in {Effect.STOP, Effect.REFUSED}]
     assert len(update_problems(before.config, after.config)) == len(refused)
 
 

@@ -64,7 +64,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
             "changed",
             "UpdateReplacePolicy: Retain → nothing; from now on it is deleted when it leaves its stack",
         ),
-        (lustre(1200), lustre(2400), "changed", "the file system is unavailable for a few minutes"),
+        (lustre(1200), lustre(2400), "interrupted", "the file system is unavailable for a few minutes"),
         (
             {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", FileSystemTypeVersion="2.12")},
             {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", FileSystemTypeVersion="2.15")},

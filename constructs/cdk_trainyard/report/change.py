@@ -15,11 +15,14 @@ from cdk_trainyard.report.updates import Effect, PlanRow, plan_templates
 from cdk_trainyard.report.updates.effects import PARALLELCLUSTER
 from cdk_trainyard.report.words import counted, joined
 
-EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "uncertain", "removed", "changed", "added")
+EFFECTS: Final = (
+    "lost", "refused", "replaced", "stopped", "drained", "interrupted", "uncertain", "removed", "changed", "added",
+)  # fmt: skip
 """What a change does to a resource, the worst first; fleets are stopped or drained for some."""
 EFFECT_OF: Final = {
     Effect.FREE: "changed",
     Effect.UNCERTAIN: "uncertain",
+    Effect.INTERRUPTED: "interrupted",
     Effect.DRAIN: "drained",
     Effect.STOP: "stopped",
     Effect.REPLACED: "replaced",
@@ -104,6 +107,7 @@ _WORDS: Final = {
     "replaced": "replaced",
     "stopped": "for which the fleet is stopped",
     "drained": "for which nodes are drained",
+    "interrupted": "out of reach for a while",
     "uncertain": "of which it is not certain what the change does",
     "removed": "removed",
     "changed": "changed in place",

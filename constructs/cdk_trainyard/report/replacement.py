@@ -55,6 +55,8 @@ def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
 MEANWHILE = {
     "AWS::ElasticLoadBalancingV2::TargetGroup": "the load balancer forwards to an empty one, and answers 503, until "
     "targets are registered there and healthy: as long as new tasks take to start",
+    "AWS::AutoScaling::AutoScalingGroup": "every node of the former group ends, with what runs there and what is on "
+    "their own disks: let jobs end, and save what is to stay",
     "AWS::EC2::Instance": "the former instance is terminated, with its jobs and all that its root volume holds: let "
     "jobs end, and save what is to stay",
 }

@@ -6,17 +6,14 @@ from typing import Any
 from cdk_trainyard.cli.assemblies import Side
 from cdk_trainyard.cli.contract.ask import ask
 from cdk_trainyard.cli.contract.collect import Found
+from cdk_trainyard.cli.plan.configurations import is_none, meanings, strategy_of
+from cdk_trainyard.report.nested import at
+from cdk_trainyard.report.replacement import resources
 from cdk_trainyard.report.updates import Effect, PlanRow
 
 Question = Callable[[dict[str, Any]], dict[str, Any]]
 
 _BESIDE = "define a second ParallelCluster with another id and name, move the users, then remove the first"
-# What a change that succeeds while everything runs does to the nodes.
-_SUCCEEDED = {
-    "QUEUE_UPDATE_STRATEGY": Effect.DRAIN,
-    "MANAGED_PLACEMENT_GROUP": Effect.DRAIN,
-    "MANAGED_FSX": Effect.DRAIN,
-}
 _STOPPABLE = (
     "COMPUTE_FLEET_STOP",
     "COMPUTE_FLEET_STOP_ON_REMOVE",
@@ -27,7 +24,9 @@ _STOPPABLE = (
     "MANAGED_PLACEMENT_GROUP",
     "QUEUE_UPDATE_STRATEGY",
     "RESIZE_UPDATE_STRATEGY_ON_REMOVE",
+    "SHARED_STORAGE_UPDATE_POLICY",
 )
+_HOME = ("home", "/home")
 
 
 def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[PlanRow]:
@@ -44,9 +43,9 @@ def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[Pl
     answers = dict(zip(asked, question({"plans": requests})["plans"] if requests else [], strict=True))
     for key in (key for key in before if key in after):
         yield from _changed(before[key], after[key], answers.get(key, []))
-    for key in before.keys() - after.keys():
+    for key in before.keys() - after.keys() - _ids(new):
         yield _removed(before[key])
-    for key in after.keys() - before.keys():
+    for key in after.keys() - before.keys() - _ids(old):
         yield from plan_added(after[key], {one.name for one in old.clusters})
 
 
@@ -66,6 +65,11 @@ def uncompared(old: Side, new: Side, why: str) -> Iterator[PlanRow]:
 
 def _found(side: Side) -> dict[tuple[str, str], Found]:
     return {(one.stack, one.logical_id): one for one in side.clusters}
+
+
+def _ids(side: Side) -> set[tuple[str, str]]:
+    """Return all resources: one that is of another type on the other side is told as a resource."""
+    return {(stack, name) for stack, template in side.stacks.items() for name in resources(template)}
 
 
 def _reconfigured(
@@ -88,18 +92,33 @@ def _changed(before: Found, after: Found, changes: list[Mapping[str, Any]]) -> I
     for what, old, new, why in refused:
         if old != new:
             yield PlanRow(where=where, what=f"{what} {old} -> {new}", effect=Effect.REFUSED, remedy=f"{why}; {_BESIDE}")
-    yield from (_row(where, change) for change in changes)
+    strategy = strategy_of(after.config)
+    yield from (_row(where, change, strategy) for change in changes)
 
 
-def _row(where: str, change: Mapping[str, Any]) -> PlanRow:
+def _row(where: str, change: Mapping[str, Any], strategy: str) -> PlanRow:
     name = ".".join([*change["path"], change["key"]])
-    what = f"{name} {_text(change['old'])} -> {_text(change['new'])}"
-    policy = change["policy"]
+    effect, reason = _checked(change)
+    found = [*meanings(change, strategy)] if effect is not Effect.REFUSED else []
+    return PlanRow(
+        where=where,
+        what=f"{name} {_text(change['old'])} -> {_text(change['new'])}",
+        effect=max([effect, *(each for each, _ in found)]),
+        remedy="; ".join(text for text in (*(text for _, text in found), reason) if text),
+    )
+
+
+def _checked(change: Mapping[str, Any]) -> tuple[Effect, str]:
+    """Return what ParallelCluster's policy says of a change while everything runs."""
     if change["check"] == "SUCCEEDED":
-        return PlanRow(where=where, what=what, effect=_SUCCEEDED.get(policy, Effect.FREE))
-    remedy = f"{_sentence(change['reason'])} {_sentence(change['action'])}".strip()
-    stoppable = change["check"] == "ACTION NEEDED" and policy in _STOPPABLE
-    return PlanRow(where=where, what=what, effect=Effect.STOP if stoppable else Effect.REFUSED, remedy=remedy)
+        return Effect.FREE, ""
+    is_stoppable = change["check"] == "ACTION NEEDED" and change["policy"] in _STOPPABLE and not _is_home(change)
+    reason = f"{_sentence(change['reason'])} {_sentence(change['action'])}".strip()
+    return Effect.STOP if is_stoppable else Effect.REFUSED, reason
+
+
+def _is_home(change: Mapping[str, Any]) -> bool:
+    return any(at(change[side], "MountDir") in _HOME for side in ("old", "new"))
 
 
 def _removed(one: Found) -> PlanRow:
@@ -131,8 +150,8 @@ def plan_added(one: Found, names: set[str]) -> Iterator[PlanRow]:
 
 
 def _text(value: Any) -> str:
-    return "none" if value in (None, "-") else str(value)
+    return "none" if is_none(value) else str(value)
 
 
 def _sentence(text: Any) -> str:
-    return "" if text in (None, "-", "") else f"{str(text).rstrip('.')}."
+    return "" if is_none(text) or not text else f"{str(text).rstrip('.')}."

@@ -9,6 +9,7 @@ from cdk_trainyard.report.updates import Effect, PlanRow
 _WORDS = {
     Effect.FREE: "free",
     Effect.UNCERTAIN: "not certain",
+    Effect.INTERRUPTED: "interrupted",
     Effect.DRAIN: "needs drain",
     Effect.STOP: "needs the fleet stopped",
     Effect.REPLACED: "replaced",

@@ -13,14 +13,15 @@ class Effect(IntEnum):
 
     FREE = 0
     UNCERTAIN = 1
-    DRAIN = 2
-    STOP = 3
-    REPLACED = 4
-    STAYS = 5
-    BESIDE = 6
-    UNKNOWN = 7
-    REFUSED = 8
-    LOST = 9
+    INTERRUPTED = 2
+    DRAIN = 3
+    STOP = 4
+    REPLACED = 5
+    STAYS = 6
+    BESIDE = 7
+    UNKNOWN = 8
+    REFUSED = 9
+    LOST = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,9 +2,12 @@
 
 Sources: Amazon SageMaker AI Developer Guide, "Scaling down a SageMaker HyperPod cluster" (UpdateCluster ends nodes
 until a group has its count, and deletes groups; what is on their own disks goes); SageMaker API reference,
-BatchDeleteClusterNodes (no Slurm controller can be removed); Developer Guide, "Updating a cluster with new or updated
-lifecycle scripts" (UpdateCluster runs them on new nodes alone) and "Update the SageMaker HyperPod platform software"
-(UpdateClusterSoftware makes root volumes anew and runs them on the whole group). All read 2026-11-28.
+BatchDeleteClusterNodes (no Slurm controller can be removed); Developer Guide, "Updating SageMaker HyperPod cluster
+configuration" (what of a group can change), "Customer managed AWS KMS key encryption for SageMaker HyperPod" ("you
+can't change the KMS key specified in your configuration": a new group, and the old one deleted), "Updating a cluster
+with new or updated lifecycle scripts" (UpdateCluster runs them on new nodes alone) and "Update the SageMaker HyperPod
+platform software" (UpdateClusterSoftware makes root volumes anew and runs them on the whole group). All read
+2026-11-28.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +15,7 @@ from typing import Any
 
 from cdk_trainyard.report.nested import at
 from cdk_trainyard.report.updates.effects import Effect, PlanRow
-from cdk_trainyard.report.words import counted
+from cdk_trainyard.report.words import counted, joined
 
 GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 """The properties of ``AWS::SageMaker::Cluster`` that list groups."""
@@ -23,7 +26,14 @@ _SCRIPTS = (
     "nodes that run keep what they started with; 'trainyard update-image' ends their jobs and runs the scripts anew"
 )
 _ANEW = ", and makes the root volume of the controller anew, with Slurm's state: let the queue end, or save it, first"
-_TYPE = "what becomes of its nodes is not certain; a group of another name beside it is"
+_NO_OTHER_KEY = (
+    "HyperPod changes no key of volumes: add a group of another name with the new key, drain this one, and remove it"
+)
+_SAID_TO_CHANGE = {
+    "AutoPatchConfig", "InstanceCount", "KubernetesConfig", "LifeCycleConfig", "MinInstanceCount",
+    "OnStartDeepHealthChecks", "ScheduledUpdateConfig",
+}  # fmt: skip
+_NOT_SAID = "no guide says what {} to nodes that run; a group of another name beside it is certain"
 
 Group = Mapping[str, Any]
 
@@ -52,13 +62,25 @@ def _changed(where: str, name: str, old: Group, new: Group) -> PlanRow:
     known = one is not None and other is not None
     said = [f"{key} {one} -> {other}" if key == "InstanceCount" and known else key for key in keys]
     what = f"group {name}: {', '.join(said)}"
+    if _keys(old) != _keys(new):
+        return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=_NO_OTHER_KEY)
     if one is not None and other is not None and other < one:
         return _ending(where, what, old, one - other)
-    is_other = {"InstanceType", "InstanceRequirements"} & {*keys}
-    said_of = [_TYPE] if is_other else []
+    unsaid = [key for key in keys if key not in _SAID_TO_CHANGE]
+    if one == 0 or not (unsaid or "LifeCycleConfig" in keys):
+        return PlanRow(where=where, what=what, effect=Effect.FREE)
+    said_of = [_NOT_SAID.format(f"another {joined(unsaid)} {'does' if len(unsaid) == 1 else 'do'}")] if unsaid else []
     if "LifeCycleConfig" in keys:
         said_of.append(f"{_SCRIPTS}{_ANEW}" if _is_controller(old) else _SCRIPTS)
-    return PlanRow(where=where, what=what, effect=Effect.FREE, remedy="; ".join(said_of) if one != 0 else "")
+    effect = Effect.UNCERTAIN if unsaid else Effect.FREE
+    return PlanRow(where=where, what=what, effect=effect, remedy="; ".join(said_of))
+
+
+def _keys(group: Group) -> list[Any]:
+    """Return the keys of a group's volumes."""
+    volumes = group.get("InstanceStorageConfigs")
+    each = [at(volume, "EbsVolumeConfig") for volume in volumes] if isinstance(volumes, list) else []
+    return [(at(one, "RootVolume"), key) for one in each if (key := at(one, "VolumeKmsKeyId")) is not None]
 
 
 def _ending(where: str, what: str, old: Group, nodes: int | None) -> PlanRow:

@@ -5,6 +5,7 @@ too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,11 @@ from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_p
 from cdk_trainyard.report.nested import imports, properties_of
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
+from cdk_trainyard.report.updates.addresses import overlapping
 from cdk_trainyard.report.updates.effects import PARALLELCLUSTER, Effect, PlanRow
 from cdk_trainyard.report.updates.endpoints import endpoint_refusal
 from cdk_trainyard.report.updates.groups import GROUPS, plan_groups
+from cdk_trainyard.report.words import joined
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
@@ -41,6 +44,7 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
     refused = {
         **dict.fromkeys(blocked(old, new, found), ONE_AFTER_THE_OTHER),
         **dict.fromkeys(kept_behind(old, new, found), ONE_LOAD_BALANCER),
+        **overlapping(old, new, found),
     }
     for stack in sorted({*old, *new}):
         before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
@@ -148,6 +152,8 @@ def _exports_in_use(
 ) -> Iterator[PlanRow]:
     """Yield what a stack would take away from stacks that are updated after it, or stay as they are: it is refused."""
     users, staying = _users(old), _users(new)
+    there = {name for template in old.values() for name in exports(template)}
+    waiting = {stack for stack, template in new.items() if not there.issuperset(imports(template))}
     for stack in sorted(old.keys() & new.keys()):
         before, after = exports(old[stack]), exports(new[stack])
         for name in sorted(before.keys() & users.keys()):
@@ -157,19 +163,25 @@ def _exports_in_use(
                 where=stack,
                 what=f"export {name} {'changes' if name in after else 'is removed'}",
                 effect=Effect.REFUSED,
-                remedy="; ".join(_freeing(users[name], [] if name in after else staying.get(name, []))),
+                remedy="; ".join(_freeing(users[name], [] if name in after else staying.get(name, []), waiting)),
             )
 
 
-def _freeing(users: Sequence[str], staying: Sequence[str]) -> Iterator[str]:
-    """Yield how an export is freed of those that use it: of those that go on using it, only their end does."""
+def _freeing(users: Sequence[str], staying: Sequence[str], waiting: AbstractSet[str]) -> Iterator[str]:
+    """Yield how an export is freed of those that use it: of those that go on using it, only their end does.
+
+    Those that are waiting use what is not there yet, so they cannot be updated first.
+    """
     if updated := [user for user in users if user not in staying]:
+        is_first = waiting & {*updated}
+        first = "deploy the new one beside the old one, then " if is_first else ""
+        rather = "" if is_first else ", or make the new one beside it"
         yield (
-            f"{', '.join(updated)} uses it until its own update, which comes later; update that first without it "
-            "(cdk deploy --exclusively), or make the new one beside the old one"
+            f"it is used by {joined(updated)} until an update that comes later; {first}update {joined(updated)} "
+            f"without it before this stack (cdk deploy --exclusively){rather}"
         )
     if staying:
-        yield f"{', '.join(staying)} uses it and stays: run 'trainyard destroy OLD {' '.join(staying)}' first"
+        yield f"it is used by {joined(staying)} for good: run 'trainyard destroy OLD {' '.join(staying)}' first"
 
 
 def _users(templates: Mapping[str, Template]) -> dict[str, list[str]]:
