@@ -25,6 +25,7 @@ KEY = (
     "HyperPod changes no key of volumes: add a group of another name with the new key, drain this one, and remove it",
 )
 CERTAIN = "to nodes that run; a group of another name beside it is certain"
+LEAVE = "it is Slurm's controller: leave it as it is, or make a second cluster beside this one"
 HEAD = {"SlurmConfig": {"NodeType": "Controller"}}
 SCRIPTS = (
     "nodes that run keep what they started with; 'trainyard update-image' ends their jobs and runs the scripts anew"
@@ -93,6 +94,17 @@ DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own 
                     "group a: OverrideVpcConfig, ThreadsPerCore",
                     Effect.UNCERTAIN,
                     f"no guide says what another OverrideVpcConfig and ThreadsPerCore do {CERTAIN}",
+                )
+            ],
+        ),
+        (
+            [group("head", 1, **HEAD)],
+            [group("head", 1, ThreadsPerCore=2, **HEAD)],
+            [
+                (
+                    "group head: ThreadsPerCore",
+                    Effect.UNCERTAIN,
+                    f"no guide says what another ThreadsPerCore does to nodes that run; {LEAVE}",
                 )
             ],
         ),

@@ -155,6 +155,12 @@ def expiring(days: int, prefix: str = "", **more: Any) -> dict[str, Any]:
         (objects(expiring(7)), objects(), Effect.FREE, ""),
         (objects(expiring(7)), objects(expiring(7), expiring(9, "a/")), Effect.FREE, ""),
         (objects(expiring(7, "a/")), objects(expiring(7)), Effect.LOST, "objects that are older"),
+        (
+            objects(expiring(30, TagFilters=[{"Key": "a", "Value": "b"}])),
+            objects(expiring(7, TagFilters=[{"Key": "a", "Value": "b"}])),
+            Effect.LOST,
+            "objects with tag a=b that are older than 7 days",
+        ),
         (objects(expiring(30)), objects(expiring(7, Status="Disabled")), Effect.FREE, ""),
         (
             objects({"NoncurrentVersionExpiration": {"NoncurrentDays": 30}}),

@@ -33,7 +33,9 @@ _SAID_TO_CHANGE = {
     "AutoPatchConfig", "InstanceCount", "KubernetesConfig", "LifeCycleConfig", "MinInstanceCount",
     "OnStartDeepHealthChecks", "ScheduledUpdateConfig",
 }  # fmt: skip
-_NOT_SAID = "no guide says what {} to nodes that run; a group of another name beside it is certain"
+_NOT_SAID = "no guide says what {} to nodes that run; "
+_ASIDE = "a group of another name beside it is certain"
+_LEAVE = "it is Slurm's controller: leave it as it is, or make a second cluster beside this one"
 
 Group = Mapping[str, Any]
 
@@ -69,7 +71,10 @@ def _changed(where: str, name: str, old: Group, new: Group) -> PlanRow:
     unsaid = [key for key in keys if key not in _SAID_TO_CHANGE]
     if one == 0 or not (unsaid or "LifeCycleConfig" in keys):
         return PlanRow(where=where, what=what, effect=Effect.FREE)
-    said_of = [_NOT_SAID.format(f"another {joined(unsaid)} {'does' if len(unsaid) == 1 else 'do'}")] if unsaid else []
+    said_of = []
+    if unsaid:
+        does = f"another {joined(unsaid)} {'does' if len(unsaid) == 1 else 'do'}"
+        said_of.append(f"{_NOT_SAID.format(does)}{_LEAVE if _is_controller(old) else _ASIDE}")
     if "LifeCycleConfig" in keys:
         said_of.append(f"{_SCRIPTS}{_ANEW}" if _is_controller(old) else _SCRIPTS)
     effect = Effect.UNCERTAIN if unsaid else Effect.FREE

@@ -77,7 +77,9 @@ def _expiring(change: ResourceChange) -> Meaning | None:
     """Objects that a rule of the bucket lets go earlier than all that covered them before."""
     before, after = (_expiries(side[change.name]) for side in (change.before, change.after))
     said = [
-        _EXPIRED[kind].format(f"under {prefix} " if prefix else "", counted(days, "day"))
+        _EXPIRED[kind].format(
+            f"{f'under {prefix} ' if prefix else ''}{f'with {tags} ' if tags else ''}", counted(days, "day")
+        )
         for (kind, prefix, tags), days in after.items()
         if days < min((each for key, each in before.items() if _covers(key, (kind, prefix, tags))), default=inf)
     ]
@@ -101,7 +103,8 @@ def _said(bucket: Mapping[str, Any]) -> Iterator[tuple[_Scope, int]]:
     for rule in rules if isinstance(rules, list) else ():
         if at(rule, "Status") != "Enabled":
             continue
-        scope = str(rule.get("Prefix") or ""), str(rule.get("TagFilters") or "")
+        tags = rule.get("TagFilters") or ()
+        scope = str(rule.get("Prefix") or ""), ", ".join(f"tag {at(tag, 'Key')}={at(tag, 'Value')}" for tag in tags)
         days = rule.get("ExpirationInDays"), at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")
         for kind, value in zip(_EXPIRED, days, strict=True):
             if (number := _number(value)) is not None:
