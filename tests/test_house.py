@@ -130,6 +130,13 @@ def test_no_function_stands_twice() -> None:
     assert [names for names in copies.values() if len(names) > 1] == []
 
 
+@pytest.mark.parametrize("place", ["cli/plan", "cli/review", "report"])
+def test_what_aws_would_do_is_not_asked_of_the_emulator(place: str) -> None:
+    """``local`` agrees with AWS for its own ends: a plan or a review that asked it would be as right as it is."""
+    used = {room for path in (PACKAGE / place).rglob("*.py") for room in imported_rooms(path)}
+    assert used & {"local", "rehearsal"} == set()
+
+
 @pytest.mark.parametrize("room", ["instances", "versions"])
 def test_a_room_of_facts_needs_no_cdk(room: str) -> None:
     for path in (PACKAGE / room).glob("*.py"):

@@ -40,7 +40,7 @@ COMMANDS: Final = {
     "destroy": Row(
         module="destroy", help="Destroy stacks of a deployment; what holds data stays.", extras="cli review"
     ),
-    "plan": Row(module="plan.command", help="Say what a change does to data and clusters.", extras="cli local review"),
+    "plan": Row(module="plan.command", help="Say what a change does to data and clusters.", extras="cli review"),
     "review": Row(module="review.command", help="Write what is synthesized as a page to judge.", extras="cli review"),
     "prices": Row(module="prices.command", help="Ask AWS for its prices, for reviews.", extras="local"),
     "dashboards": Row(
@@ -57,7 +57,7 @@ COMMANDS: Final = {
     "ssh-config": Row(module="ssh_config", help="Let ssh reach the nodes of a deployment, by name.", extras="cli aws"),
     "exec": Row(module="exec", help="Run a command on every node of a group, side by side.", extras="cli aws"),
     "submit": Row(module="submit", help="Copy a job to the cluster, and submit it to Slurm.", extras="cli aws"),
-    "scale": Row(module="scale", help="Give a group another number of nodes.", extras="cli aws local review"),
+    "scale": Row(module="scale", help="Give a group another number of nodes.", extras="cli aws review"),
     "events": Row(
         module="events", help="Show what has happened, and the first cause of what failed.", extras="cli aws"
     ),
