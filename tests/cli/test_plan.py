@@ -46,6 +46,19 @@ def test_a_plan_for_people_and_for_programs(sides: list[str], capsys: pytest.Cap
     assert capsys.readouterr().out == "nothing changes\n"
 
 
+def test_what_is_refused_loses_nothing_before_it_goes_through(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subnets = (
+        {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": each}} for each in ("10.0.0.0/24", "10.0.0.0/25")
+    )
+    sides = [str(assembly(tmp_path / name, Data=bucket(name), Net=next(subnets))) for name in ("old", "new")]
+    assert main(["plan", *sides]) == 1
+    assert capsys.readouterr().out.endswith(
+        "\nthe update would be refused; once it goes through, data or a cluster would be lost\n"
+    )
+
+
 def test_another_engine_of_a_database_is_another_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def database(engine: str) -> Path:
         kept = {"UpdateReplacePolicy": "Retain"}

@@ -50,7 +50,7 @@ def command(old: Path, new: Path, as_json: bool) -> int:
 def _end(worst: Effect, effects: Collection[Effect]) -> str:
     lost = "data or a cluster would be lost"
     if worst is Effect.LOST:
-        return f"the update would be refused; without what is refused, {lost}" if Effect.REFUSED in effects else lost
+        return f"the update would be refused; once it goes through, {lost}" if Effect.REFUSED in effects else lost
     rest = "a cluster was not compared" if Effect.UNKNOWN in effects else "nothing would be lost"
     return f"the update would be refused; {rest}" if worst is Effect.REFUSED else rest
 
