@@ -52,6 +52,17 @@ DRAIN = "drain them in Slurm or Kubernetes first, and save what is on their own 
             [group("a", 2)],
             [("group a: InstanceCount 3 -> 2", Effect.DRAIN, f"1 node ends, with its jobs; {DRAIN}")],
         ),
+        (
+            [group("a", 3)],
+            [group("a", 2, ThreadsPerCore=2)],
+            [
+                (
+                    "group a: InstanceCount 3 -> 2, ThreadsPerCore",
+                    Effect.DRAIN,
+                    f"1 node ends, with its jobs; {DRAIN}; no guide says what another ThreadsPerCore does {CERTAIN}",
+                )
+            ],
+        ),
         ([group("a", 2)], [group("a", "4")], [("group a: InstanceCount 2 -> 4", Effect.FREE, "")]),
         ([group("a", 0), group("b")], [group("b")], [("group a is removed", Effect.FREE, "")]),
         (

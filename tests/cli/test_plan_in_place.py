@@ -248,3 +248,10 @@ def test_a_resource_keeps_its_type() -> None:
         (row,) = plan_templates(before, after)
         assert row.effect is Effect.REFUSED
         assert "destroy its stack first (trainyard destroy OLD STACK)" in row.remedy
+
+
+def test_of_a_database_a_last_snapshot_stays_where_nothing_else_is_said() -> None:
+    old = {"S": {"Resources": {"X": of("AWS::RDS::DBInstance")}}}
+    (row,) = plan_templates(old, {"S": {"Resources": {}}})
+    assert (row.what, row.effect) == ("AWS::RDS::DBInstance is removed", Effect.FREE)
+    assert row.remedy == "it is deleted, and a last snapshot stays"

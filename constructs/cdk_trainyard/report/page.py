@@ -268,8 +268,11 @@ def _noted(text: str, note: str) -> Any:
     return _safe(f'{_breakable(text)}<span class="note">{_breakable(note)}</span>') if note else text
 
 
+_EFFECT_TONES: Final = {"lost": "bad", "refused": "bad", "replaced": "warn", "stopped": "warn", "drained": "warn"}
+
+
 def _change(each: Mapping[str, Any]) -> dict[str, Any]:
-    tone = {"lost": "bad", "refused": "bad", "replaced": "warn"}.get(each["effect"], "")
+    tone = _EFFECT_TONES.get(each["effect"], "")
     return {
         "cells": (each["effect"], _noted(each["where"], each["written"]), each["what"], each["remedy"]),
         "tone": tone,

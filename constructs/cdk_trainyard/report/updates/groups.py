@@ -10,7 +10,8 @@ platform software" (UpdateClusterSoftware makes root volumes anew and runs them 
 2026-11-28.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cdk_trainyard.report.nested import at
@@ -66,19 +67,23 @@ def _changed(where: str, name: str, old: Group, new: Group) -> PlanRow:
     what = f"group {name}: {', '.join(said)}"
     if _keys(old) != _keys(new):
         return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=_NO_OTHER_KEY)
+    effect, stays = _staying(old, keys) if one != 0 else (Effect.FREE, "")
     if one is not None and other is not None and other < one:
-        return _ending(where, what, old, one - other)
+        row = _ending(where, what, old, one - other)
+        return replace(row, remedy="; ".join(filter(None, (row.remedy, stays)))) if other else row
+    return PlanRow(where=where, what=what, effect=effect, remedy=stays)
+
+
+def _staying(group: Group, keys: Sequence[str]) -> tuple[Effect, str]:
+    """Return what other keys do to nodes that stay."""
     unsaid = [key for key in keys if key not in _SAID_TO_CHANGE]
-    if one == 0 or not (unsaid or "LifeCycleConfig" in keys):
-        return PlanRow(where=where, what=what, effect=Effect.FREE)
-    said_of = []
+    found = []
     if unsaid:
         does = f"another {joined(unsaid)} {'does' if len(unsaid) == 1 else 'do'}"
-        said_of.append(f"{_NOT_SAID.format(does)}{_LEAVE if _is_controller(old) else _ASIDE}")
+        found.append(f"{_NOT_SAID.format(does)}{_LEAVE if _is_controller(group) else _ASIDE}")
     if "LifeCycleConfig" in keys:
-        said_of.append(f"{_SCRIPTS}{_ANEW}" if _is_controller(old) else _SCRIPTS)
-    effect = Effect.UNCERTAIN if unsaid else Effect.FREE
-    return PlanRow(where=where, what=what, effect=effect, remedy="; ".join(said_of))
+        found.append(f"{_SCRIPTS}{_ANEW}" if _is_controller(group) else _SCRIPTS)
+    return Effect.UNCERTAIN if unsaid else Effect.FREE, "; ".join(found)
 
 
 def _keys(group: Group) -> list[Any]:

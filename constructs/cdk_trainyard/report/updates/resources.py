@@ -25,6 +25,7 @@ from cdk_trainyard.report.words import joined
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
 _BESIDE = "give it another id and name beside the old one, move what uses it, then remove the old one"
+_SNAPSHOT = "it is deleted, and a last snapshot stays"
 _ONE_TYPE = (
     'CloudFormation gives no resource another type ("Update of resource type is not permitted"): destroy its stack '
     "first (trainyard destroy OLD STACK), or give the new one another id"
@@ -120,7 +121,10 @@ def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow:
-    if policy(before, "DeletionPolicy") in KEPT and not kind.startswith("Custom::"):
+    deletion = policy(before, "DeletionPolicy")
+    if deletion == "Snapshot":
+        return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.FREE, remedy=_SNAPSHOT)
+    if deletion in KEPT and not kind.startswith("Custom::"):
         return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=stays(before))
     if kind not in HOLDS_DATA | _CLUSTERS:
         return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.FREE)
@@ -142,7 +146,10 @@ def _replacing(kind: str, before: Template, keys: list[str]) -> tuple[Effect, st
         return Effect.LOST, f"every node goes; {_BESIDE}"
     if kind not in HOLDS_DATA:
         return Effect.REPLACED, MEANWHILE.get(kind, "")
-    if policy(before, "UpdateReplacePolicy") in KEPT:
+    replacement = policy(before, "UpdateReplacePolicy")
+    if replacement == "Snapshot":
+        return Effect.LOST, f"an empty one is made, of the old one a last snapshot stays; {_BESIDE}"
+    if replacement in KEPT:
         return Effect.LOST, f"an empty one is made, the old one stays behind with the data; {_BESIDE}"
     return Effect.LOST, f"everything in it goes; {_BESIDE}"
 
