@@ -247,14 +247,14 @@ AT_LOAD = [
     row(
         "a limit that leaves no queue to scale by, nor to ring",
         [
-            (CERTIFICATE, CERTIFICATE + "    concurrency: {}\n"),
+            (CERTIFICATE, CERTIFICATE + "    concurrency: {requests: 4}\n"),
             (
                 "  load_balancer:",
                 "  scaling: {min_tasks: 1, max_tasks: 2}\n  monitoring: {waiting: 3}\n  load_balancer:",
             ),
         ],
         "19:25: 'serving.monitoring.waiting' must be left out, got 3 […]",
-        "22:5: 'serving.load_balancer.concurrency.requests' must be more than 8 with metric queue, got 4 […]",
+        "22:29: 'serving.load_balancer.concurrency.requests' must be more than 8 with metric queue, got 4 […]",
     ),
     row(
         "a secret of another account than the certificate's",

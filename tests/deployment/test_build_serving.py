@@ -214,7 +214,7 @@ def test_a_new_topic_is_told_by_cloudwatch(new: Template) -> None:
     alarms = {**new.find_resources("AWS::CloudWatch::Alarm"), **composite}
     told = {name: len(alarm["Properties"].get("AlarmActions", [])) for name, alarm in alarms.items()}
     halves = {name for name in told if name.startswith(("MonitoringNoneHealthy", "MonitoringNoHostWanted"))}
-    assert (len(halves), len(told)) == (2, 9)
+    assert (len(halves), len(told)) == (2, 10)
     assert {told[name] for name in halves} == {0}
     assert {told[name] for name in told.keys() - halves} == {1}
 

@@ -202,7 +202,7 @@ def test_a_public_door_lets_in_everybody_with_a_token(stack: Stack) -> None:
     assert rules(Template.from_stack(stack), "DoorSecurityGroup", "Ingress") == [("0.0.0.0/0", 443, 443)]
 
 
-def test_requests_are_held_back_until_a_task_has_room(stack: Stack) -> None:
+def test_what_no_task_has_room_for_is_refused_and_the_engine_keeps_a_queue(stack: Stack) -> None:
     load_balancer(stack, concurrency=ConcurrencyLimit())
     template = Template.from_stack(stack)
     group = only(template, "AWS::ElasticLoadBalancingV2::TargetGroup")
@@ -217,7 +217,7 @@ def test_requests_are_held_back_until_a_task_has_room(stack: Stack) -> None:
         "TARGET_CONTROL_CONTROL_ADDRESS": "0.0.0.0:3000",
         "TARGET_CONTROL_DATA_ADDRESS": "0.0.0.0:8081",
         "TARGET_CONTROL_DESTINATION_ADDRESS": "127.0.0.1:8080",
-        "TARGET_CONTROL_MAX_CONCURRENCY": "4",
+        "TARGET_CONTROL_MAX_CONCURRENCY": "16",
     }
     (target,) = only(template, "AWS::ECS::Service")["LoadBalancers"]
     assert (target["ContainerName"], target["ContainerPort"]) == ("agent", 8081)

@@ -9,7 +9,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.serving import ScalingSchedule, ServiceMonitoring, ServiceScaling
+from cdk_trainyard.serving import ConcurrencyLimit, ScalingSchedule, ServiceMonitoring, ServiceScaling
 from tests.serving.parts import load_balancer, new_stack, only, service
 
 
@@ -108,6 +108,19 @@ def test_errors_of_devices_are_counted_in_the_log(template: Template) -> None:
 def test_the_dashboard_shows_queue_door_and_log(template: Template) -> None:
     shown = json.dumps(only(template, "AWS::CloudWatch::Dashboard"))
     assert all(word in shown for word in ("RequestsWaiting", "TargetResponseTime", "HTTPCode_Target_5XX_Count", "Up"))
+
+
+def test_what_a_limit_refuses_rings_and_is_shown(stack: Stack, template: Template) -> None:
+    served = service(stack)
+    opened = load_balancer(stack, served, concurrency=ConcurrencyLimit())
+    ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=opened)
+    limited = Template.from_stack(stack)
+    refused = alarms_of(limited)["Refused"]
+    assert (refused["MetricName"], refused["Statistic"]) == ("TargetControlRequestRejectCount", "Sum")
+    assert [dimension["Name"] for dimension in refused["Dimensions"]] == ["LoadBalancer"]
+    assert (refused["Threshold"], refused["EvaluationPeriods"], refused["TreatMissingData"]) == (1, 5, "notBreaching")
+    shown = [json.dumps(only(each, "AWS::CloudWatch::Dashboard")) for each in (limited, template)]
+    assert ["TargetControlRequestRejectCount" in each for each in shown] == [True, False]
 
 
 def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stack) -> None:

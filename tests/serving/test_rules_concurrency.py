@@ -8,7 +8,7 @@ from aws_cdk.assertions import Template
 from cdk_trainyard import ConfigurationError
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.serving import ConcurrencyLimit, ScalingMetric, ServiceMonitoring, ServiceScaling
-from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
+from cdk_trainyard.serving.rules_concurrency import limit_warnings, queue_problems, waiting_problems
 from cdk_trainyard.serving.spec_service import MonitoringSpec
 from tests.serving.parts import load_balancer, model, new_stack, service
 
@@ -17,7 +17,7 @@ BATCH_OF_4 = model(batch=4)
 
 @pytest.mark.parametrize(
     ("requests", "target", "least"),
-    [(None, None, 8), (4, 1, 5), (8, None, 8), (6, 2, 6), (3, 0.5, 4.5)],
+    [(None, 12, 16), (4, 1, 5), (8, None, 8), (6, 2, 6), (3, 0.5, 4.5)],
 )
 def test_fails_a_limit_that_leaves_no_queue_to_scale_by(
     requests: int | None, target: float | None, least: float
@@ -25,12 +25,17 @@ def test_fails_a_limit_that_leaves_no_queue_to_scale_by(
     scaling = ServiceScaling(min_tasks=1, max_tasks=4, target=target)
     (found,) = queue_problems(ConcurrencyLimit(requests=requests), BATCH_OF_4, scaling)
     assert found.at == ("requests",)
-    assert found.text.startswith(f"must be more than {least:g} with metric queue, got {requests or 4}: ")
+    assert found.text.startswith(f"must be more than {least:g} with metric queue, got {requests or 16}: ")
 
 
 @pytest.mark.parametrize(
     ("requests", "target", "metric"),
-    [(9, None, ScalingMetric.QUEUE), (6, 1, ScalingMetric.QUEUE), (None, None, ScalingMetric.ALB_REQUESTS)],
+    [
+        (9, None, ScalingMetric.QUEUE),
+        (6, 1, ScalingMetric.QUEUE),
+        (None, 11, ScalingMetric.QUEUE),
+        (1, 30, ScalingMetric.ALB_REQUESTS),
+    ],
 )
 def test_takes_a_limit_that_leaves_one(requests: int | None, target: float | None, metric: ScalingMetric) -> None:
     scaling = ServiceScaling(min_tasks=1, max_tasks=4, target=target, metric=metric)
@@ -39,14 +44,16 @@ def test_takes_a_limit_that_leaves_one(requests: int | None, target: float | Non
     assert [*queue_problems(ConcurrencyLimit(), BATCH_OF_4, None)] == []
 
 
-@pytest.mark.parametrize(("requests", "says"), [(None, "be left out, got 3"), (6, "be at most 2, got 3"), (7, None)])
+@pytest.mark.parametrize(
+    ("requests", "says"), [(4, "be left out, got 3"), (6, "be at most 2, got 3"), (7, None), (None, None)]
+)
 def test_judges_an_alarm_by_what_may_wait(requests: int | None, says: str | None) -> None:
     found = [*waiting_problems(MonitoringSpec(waiting=3), ConcurrencyLimit(requests=requests), BATCH_OF_4)]
     assert [f"'waiting' must {says}" in sentence(each) for each in found] == ([True] if says else [])
     assert [*waiting_problems(MonitoringSpec(), ConcurrencyLimit(), BATCH_OF_4)] == []
 
 
-@pytest.mark.parametrize(("requests", "threshold"), [(None, 1), (5, 1), (6, 2), (12, 8), (24, 8)])
+@pytest.mark.parametrize(("requests", "threshold"), [(3, 1), (5, 1), (6, 2), (12, 8), (None, 8)])
 def test_an_alarm_waits_for_no_more_than_may_wait(requests: int | None, threshold: int) -> None:
     stack = new_stack()
     served = service(stack)
@@ -56,13 +63,45 @@ def test_an_alarm_waits_for_no_more_than_may_wait(requests: int | None, threshol
     Template.from_stack(stack).has_resource_properties("AWS::CloudWatch::Alarm", waiting)
 
 
+def test_a_limit_that_may_not_be_raised_is_answered_with_the_target() -> None:
+    scaling = ServiceScaling(min_tasks=1, max_tasks=4, target=2000)
+    (found,) = queue_problems(ConcurrencyLimit(), BATCH_OF_4, scaling)
+    assert found.text.endswith("over 2000 add a task; lower 'target' of 'scaling'")
+
+
+@pytest.mark.parametrize(
+    ("requests", "metric", "says"),
+    [
+        (
+            4,
+            None,
+            "'requests' 4 leaves the engine no queue beside 'batch' 4 of 'model': whatever else comes is refused with 503 at once; raise it, or let callers try again",
+        ),
+        (5, None, None),
+        (None, ScalingMetric.QUEUE, None),
+        (
+            None,
+            ScalingMetric.ALB_REQUESTS,
+            "'concurrency' refuses requests that metric alb-requests of 'scaling' does not count: tasks that have no room may add none; scale by metric queue",
+        ),
+    ],
+)
+def test_warns_of_a_limit_that_refuses_at_once_or_uncounted(
+    requests: int | None, metric: ScalingMetric | None, says: str | None
+) -> None:
+    scaling = None if metric is None else ServiceScaling(min_tasks=1, max_tasks=4, metric=metric)
+    found = limit_warnings(ConcurrencyLimit(requests=requests), BATCH_OF_4, scaling)
+    assert [each.text for each in found] == ([says] if says else [])
+    assert [*limit_warnings(None, BATCH_OF_4, scaling)] == []
+
+
 def test_constructors_ask_the_same() -> None:
     stack: Stack = new_stack()
     scaled = service(stack, scaling=ServiceScaling(min_tasks=1, max_tasks=2))
     with pytest.raises(ConfigurationError) as raised:
-        load_balancer(stack, scaled, concurrency=ConcurrencyLimit())
+        load_balancer(stack, scaled, concurrency=ConcurrencyLimit(requests=4))
     assert raised.value.problems == (
-        "'concurrency.requests' must be more than 8 with metric queue, got 4: an engine computes 4 of them, so 0 wait at most, and over 4 add a task; raise it, or scale by metric alb-requests",
+        "'concurrency.requests' must be more than 8 with metric queue, got 4: an engine computes 4 of them, so 0 wait at most, and over 4 add a task; raise it, or lower 'target' of 'scaling'",
     )
     stack = new_stack()
     served = service(stack)

@@ -90,7 +90,8 @@ class InferenceLoadBalancer(Construct):
         public: Whether it is reached from the internet. Default: False.
         clients: Blocks of addresses that reach it. Default - internal: the VPC; public: anybody.
         paths: What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*.
-        concurrency: Queues requests at the load balancer instead of in the engine. Default - the engine queues.
+        concurrency: Refuses with 503 what is over so many requests of each task.
+            Default - whatever comes waits in the engine.
         access_logs: An existing bucket for access logs, under the prefix ``front-door``, which must let the load
             balancer write.
             Default - one is made.

@@ -38,7 +38,8 @@ class ServiceMonitoring(Construct):
     """A dashboard of a service, and of its load balancer if it has one, and alarms that tell a topic.
 
     Alarms: nothing serves, tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of
-    requests, requests that wait, engines that do not answer, errors of Neuron devices in the engine's log.
+    requests, requests that wait, engines that do not answer, errors of Neuron devices in the engine's log; with
+    ``concurrency`` also requests that are refused.
     ``HealthyHostCount`` and ``RequestCount`` have no data where nothing is registered (ELB user guide, "CloudWatch
     metrics for your Application Load Balancer"): that is the outage, and so the alarm. While a schedule asks for no
     host it is kept quiet, and for as long as a host then takes. Without a load balancer there is nobody who counts
@@ -52,7 +53,8 @@ class ServiceMonitoring(Construct):
         latency_seconds: The slowest hundredth of requests may take so long to the first byte.
             Default - half of the service's ``request_timeout``.
         waiting: So many requests may wait per task for five minutes.
-            Default - twice the batch, or what ``concurrency`` of the load balancer lets wait.
+            Default - twice the batch, or less where ``concurrency`` of the load balancer, or the engine, lets fewer
+            wait.
         error_percent: So many of a hundred requests may fail. Default: 5.
 
     Attributes:
@@ -108,6 +110,10 @@ class ServiceMonitoring(Construct):
             self._alarm("Unhealthy", door.unhealthy(), 1, grace, "tasks that the door finds unhealthy after loading"),
             self._alarm("Errors", door.errors(), error_percent, 5, "percent of requests that fail (5xx)"),
             self._alarm("Latency", door.latency(), latency, 5, "the slowest hundredth, seconds to the first byte"),
+            *(
+                self._alarm("Refused", metric, 1, 5, "requests that 'concurrency' refuses: no task has room")
+                for metric in door.refused()
+            ),
         )
 
     def _outage(self, door: "_Door", grace: int) -> Sequence[cloudwatch.AlarmBase]:
@@ -226,7 +232,7 @@ class _Door:
 
     def __init__(self, load_balancer: InferenceLoadBalancer, minute: Duration) -> None:
         self._group, self._balancer = load_balancer.target_group.metrics, load_balancer.load_balancer.metrics
-        self._minute = minute
+        self._minute, self._limited = minute, load_balancer.concurrency is not None
 
     def healthy(self, statistic: str | None = None) -> cloudwatch.IMetric:
         return self._group.healthy_host_count(period=self._minute, statistic=statistic)
@@ -254,10 +260,17 @@ class _Door:
     def latency(self) -> cloudwatch.IMetric:
         return self._group.target_response_time(period=self._minute, statistic="p99")
 
+    def refused(self) -> Sequence[cloudwatch.IMetric]:
+        """What is refused by a limit, if there is one: ELB counts it of a load balancer, and of no target group."""
+        name, total = "TargetControlRequestRejectCount", cloudwatch.Stats.SUM
+        return [self._balancer.custom(name, period=self._minute, statistic=total)] if self._limited else []
+
     def widgets(self) -> Sequence[cloudwatch.IWidget]:
         requests = self._balancer.request_count(period=self._minute)
         return (
-            cloudwatch.GraphWidget(title="At the door", left=[requests], right=[self.errors()], width=12),
+            cloudwatch.GraphWidget(
+                title="At the door", left=[requests, *self.refused()], right=[self.errors()], width=12
+            ),
             cloudwatch.GraphWidget(title="Seconds to the first byte, p99", left=[self.latency()], width=12),
             cloudwatch.GraphWidget(title="Tasks", left=[self.healthy(), self.unhealthy()], width=12),
         )

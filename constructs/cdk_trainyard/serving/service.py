@@ -26,7 +26,7 @@ from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
 from cdk_trainyard.real import real
 from cdk_trainyard.serving import sizing
-from cdk_trainyard.serving.concurrency import DATA_PORT
+from cdk_trainyard.serving.concurrency import DATA_PORT, requests_at_a_time
 from cdk_trainyard.serving.engine_settings import PORT, settings
 from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.hosts import InferenceHosts
@@ -34,7 +34,7 @@ from cdk_trainyard.serving.logs import log_group
 from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hosts
 from cdk_trainyard.serving.rules import service_findings
-from cdk_trainyard.serving.rules_concurrency import queue_problems
+from cdk_trainyard.serving.rules_concurrency import limit_warnings, queue_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_model import bucket_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
@@ -201,10 +201,11 @@ class InferenceService(ServiceBase):
         queue = within(("concurrency",), queue_problems(concurrency, self.model, self.spec.scaling))
         secret = within(("authentication",), key_problems(authentication, surroundings(self).account))
         raise_problems(self, [*listening, *queue, *secret])
+        say_warnings(self, limit_warnings(concurrency, self.model, self.spec.scaling))
         if concurrency is None:
             self.service.attach_to_application_target_group(target_group)
         else:
-            self._task.add_agent(concurrency, concurrency.requests or self.model.batch)
+            self._task.add_agent(concurrency, requests_at_a_time(concurrency, self.model.batch))
             target_group.add_target(self.service.load_balancer_target(container_name="agent", container_port=DATA_PORT))
         resource = cast("ecs.CfnService", main_resource(self.service))
         resource.health_check_grace_period_seconds = self.health_grace.to_seconds()

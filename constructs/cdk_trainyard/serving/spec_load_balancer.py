@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aws_cdk import aws_secretsmanager as secretsmanager
 
 METHODS: Final = ("GET", "POST")
+MOST_AT_A_TIME: Final = 1000
+"""Requests that an agent of the target optimizer may be told (ELB user guide, "Target optimizer", read 2026-11)."""
 AGENT_IMAGE: Final = "public.ecr.aws/aws-elb/target-optimizer/target-control-agent:latest"
 _ISSUER: Final = replace(EXACT, example="https://issuer.example/pool")
 """Most are https URLs, but not all (RFC 7519, section 4.1.1, ``StringOrURI``). Length: ELB's API,
@@ -119,11 +121,11 @@ class ClientAuthentication:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConcurrencyLimit:
-    """Holds requests back at the load balancer until a task has room; fixed when the load balancer is made."""
+    """Refuses with 503 what no task has room for, so that callers try again; fixed when the load balancer is made."""
 
-    requests: Annotated[int | None, Number(minimum=1, maximum=1000)] = None
-    """Requests that a task gets at a time, 1 to 1000. Default - the model's batch: static graphs compute no more
-    together."""
+    requests: Annotated[int | None, Number(minimum=1, maximum=MOST_AT_A_TIME)] = None
+    """Requests that a task gets at a time, 1 to 1000: what the engine computes, and what waits in it. Default - four
+    times the model's batch, so that three batches wait."""
     image: Annotated[str, IMAGE_REFERENCE] = AGENT_IMAGE
     """Image of the target optimizer's agent; pin it to a digest of yours, as AWS publishes no versions.
     Default: public.ecr.aws/aws-elb/target-optimizer/target-control-agent:latest."""
@@ -160,7 +162,7 @@ class LoadBalancerSpec:
     paths: Sequence[Annotated[str, PATH_PATTERN]] = ("/v1/*",)
     """What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*."""
     concurrency: ConcurrencyLimit | None = None
-    """Queues requests at the load balancer instead of in the engine. Default - the engine queues."""
+    """Refuses with 503 what is over so many requests of each task. Default - whatever comes waits in the engine."""
     access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
     """An existing bucket for access logs, under the prefix ``front-door``, which must let the load balancer write.
     Default - one is made."""

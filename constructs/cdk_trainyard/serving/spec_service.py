@@ -191,8 +191,8 @@ class MonitoringSpec:
     """The slowest hundredth of requests may take so long to the first byte. Default - half of the service's
     ``request_timeout``."""
     waiting: Annotated[float | None, Number(maximum=1_000_000)] = None
-    """So many requests may wait per task for five minutes. Default - twice the batch, or what ``concurrency``
-    of the load balancer lets wait."""
+    """So many requests may wait per task for five minutes. Default - twice the batch, or less where
+    ``concurrency`` of the load balancer, or the engine, lets fewer wait."""
     error_percent: Annotated[float, Number(maximum=100)] = 5
     """So many of a hundred requests may fail. Default: 5."""
 

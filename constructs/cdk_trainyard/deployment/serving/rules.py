@@ -22,7 +22,7 @@ from cdk_trainyard.serving.rules_compilation import (
     compilation_warnings,
     known_compilation_problems,
 )
-from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
+from cdk_trainyard.serving.rules_concurrency import limit_warnings, queue_problems, waiting_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
@@ -133,6 +133,9 @@ def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         ],
         ("compile",): _compilation_findings(section, section.compile).warnings if section.compile else (),
         ("load_balancer",): load_balancer_warnings(section.load_balancer),
+        ("load_balancer", "concurrency"): limit_warnings(
+            section.load_balancer.concurrency, section.model, section.scaling
+        ),
         ("monitoring",): monitoring_warnings(section.monitoring),
     }
     for at, found in said.items():
