@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.concurrency import PLACES, places
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 
 PORT = 8080
@@ -77,6 +78,7 @@ def _tgi(_: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
             "MAX_INPUT_TOKENS": str(model.longest_prompt),
             "MAX_TOTAL_TOKENS": str(model.tokens),
             "MAX_BATCH_PREFILL_TOKENS": str(model.batch * model.longest_prompt),
+            PLACES: str(places(model.batch)),
             "HF_NUM_CORES": str(model.tensor_parallel),
             "HF_AUTO_CAST_TYPE": model.dtype.value,
             "GRACEFUL_TERMINATION_TIMEOUT": str(STOP_SECONDS - 10),

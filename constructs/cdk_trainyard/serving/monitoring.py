@@ -84,11 +84,11 @@ class ServiceMonitoring(Construct):
         spec = judge.judged(given(MonitoringSpec, locals()))
         longest = service.request_timeout.to_seconds()
         limit = load_balancer.concurrency if load_balancer else None
-        never = waiting_problems(spec, limit, service.model)
+        never = waiting_problems(spec, limit, service.spec.engine, service.model)
         raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest), *never])
         say_warnings(self, monitoring_warnings(spec))
         latency = longest / 2 if latency_seconds is None else latency_seconds
-        queue = default_waiting(limit, service.model) if waiting is None else waiting
+        queue = default_waiting(limit, service.spec.engine, service.model) if waiting is None else waiting
         self._service, self._topic = service, topic
         self._minute = Duration.minutes(1)
         self._door = _Door(load_balancer, self._minute) if load_balancer else None

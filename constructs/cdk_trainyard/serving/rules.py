@@ -17,6 +17,7 @@ from cdk_trainyard.serving.rules_catalogue import (
     host_image_problems,
     server_problems,
 )
+from cdk_trainyard.serving.rules_concurrency import places_problems
 from cdk_trainyard.serving.rules_environment import engine_variable_problems, variable_problems, variable_warnings
 from cdk_trainyard.serving.rules_model import (
     bound_problems,
@@ -53,7 +54,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
     warnings += warned("serving", "environment", variable_warnings(spec))
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
-    doubtful += engine_variable_problems(spec, known)
+    doubtful += [*engine_variable_problems(spec, known), *places_problems(spec)]
     if not unresolved(engine.kind, engine.image, hosts.host_image):
         image, host = engine.container, host_image(hosts.host_image)
         doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]

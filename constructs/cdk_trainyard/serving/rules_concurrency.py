@@ -1,22 +1,26 @@
-"""What a limit keeps from the engine's queue, by which others act. Pure.
+"""What limits at the load balancer and of the engine keep from its queue, by which others act. Pure.
 
 Sources: ELB user guide, "Target groups for your Application Load Balancers", target optimizer, read 2026-11: a target
 gets no more requests at a time than its agent says; the same, "CloudWatch metrics for your Application Load Balancer",
 read 2026-11: what no target is ready for is rejected, and RequestCountPerTarget is of what targets received;
-text-generation-inference v3.3.7, router/src/infer/mod.rs: a request takes a place before it is queued, and without one
-it is answered 429;
+text-generation-inference v3.3.7, router/src/infer/mod.rs: what has no place is answered 429 before it is queued;
 Application Auto Scaling user guide, "How target tracking scaling works", read 2026-11: capacity is added above the
 target.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from cdk_trainyard.problems import Problem, Warned, warned
-from cdk_trainyard.serving.concurrency import requests_at_a_time
+from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.concurrency import PLACES, places, requests_at_a_time
+from cdk_trainyard.serving.rules_environment import whole_number
 from cdk_trainyard.serving.spec_load_balancer import MOST_AT_A_TIME, ConcurrencyLimit
-from cdk_trainyard.serving.spec_model import NeuronModel
-from cdk_trainyard.serving.spec_service import MonitoringSpec, ScalingMetric, ServiceScaling
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_service import MonitoringSpec, ScalingMetric, ServiceScaling, ServiceSpec
 from cdk_trainyard.tokens import unresolved
+
+_OF_ENGINE: Final = f"{PLACES} in 'environment' of 'engine'"
 
 
 def queue_problems(
@@ -37,51 +41,77 @@ def queue_problems(
     yield Problem(("requests",), f"{_too_few(requests, model.batch, target)}; {remedy}")
 
 
+def places_problems(spec: ServiceSpec) -> Iterator[Problem]:
+    """Check that an engine which takes so many requests alone lets its queue grow beyond what it is scaled by.
+
+    Args:
+        spec: The service.
+    """
+    batch, target = spec.model.batch, _target(spec.model, spec.scaling)
+    requests = _places(spec.engine, spec.model)
+    if requests is None or target is None or requests > batch + target:
+        return
+    if PLACES in spec.engine.environment:
+        text = f"{_too_few(requests, batch, target)}; raise it, or lower 'target' of 'scaling'"
+        yield Problem(("engine", "environment", PLACES), text)
+    else:
+        most = requests - batch
+        text = f"must be less than {most}, got {target:.15g}: TGI takes {requests} requests at a time and computes "
+        text += f"{batch}, so {most} wait at most; lower it, or let {_OF_ENGINE} be more than "
+        yield Problem(("scaling", "target"), f"{text}{batch + target:.15g}")
+
+
 def waiting_problems(
-    monitoring: MonitoringSpec, limit: ConcurrencyLimit | None, model: NeuronModel
+    monitoring: MonitoringSpec, limit: ConcurrencyLimit | None, engine: TextGenerationEngine, model: NeuronModel
 ) -> Iterator[Problem]:
     """Check that as many requests as an alarm waits for may wait in the engine.
 
     Args:
         monitoring: The thresholds.
-        limit: The limit. None: there is none.
+        limit: The limit at the load balancer. None: there is none.
+        engine: The engine, which may have one of its own.
         model: What is served.
     """
     waiting = monitoring.waiting
-    if waiting is None or unresolved(waiting) or (requests := _requests(limit, model)) is None:
+    bounds = {"'requests' of 'concurrency'": _requests(limit, model), _OF_ENGINE: _places(engine, model)}
+    known = [(requests, what) for what, requests in bounds.items() if requests is not None]
+    if waiting is None or unresolved(waiting) or not known:
         return
+    requests, what = min(known)
     most = max(0, requests - model.batch)
     if most < waiting:
         text = f"must be at most {most}, got {waiting:.15g}" if most else f"must be left out, got {waiting:.15g}"
         why = f"a task gets {requests} requests at a time and computes {model.batch}, so such an alarm never rings"
-        yield Problem(("waiting",), f"{text}: {why}; or raise 'requests' of 'concurrency'")
+        yield Problem(("waiting",), f"{text}: {why}; or raise {what}")
 
 
-def default_waiting(limit: ConcurrencyLimit | None, model: NeuronModel) -> float:
+def default_waiting(limit: ConcurrencyLimit | None, engine: TextGenerationEngine, model: NeuronModel) -> float:
     """Return how many requests wait before an alarm rings: twice the batch, or all that a limit lets wait.
 
     Args:
-        limit: The limit. None: there is none.
+        limit: The limit at the load balancer. None: there is none.
+        engine: The engine, which may have one of its own.
         model: What is served.
     """
-    requests = _requests(limit, model)
-    queue = 2.0 * model.batch
-    return queue if requests is None else min(queue, max(1.0, requests - model.batch))
+    bounds = (_requests(limit, model), _places(engine, model))
+    return min([2.0 * model.batch, *(max(1.0, each - model.batch) for each in bounds if each is not None)])
 
 
-def limit_warnings(
-    limit: ConcurrencyLimit | None, model: NeuronModel, scaling: ServiceScaling | None
-) -> Iterator[Warned]:
+def limit_warnings(limit: ConcurrencyLimit | None, spec: ServiceSpec) -> Iterator[Warned]:
     """Yield what may surprise about a limit: it refuses, and nobody counts what it refuses.
 
     Args:
         limit: The limit. None: there is none.
-        model: What is served.
-        scaling: What moves the number of tasks.
+        spec: The service.
     """
-    requests = _requests(limit, model)
+    model, scaling = spec.model, spec.scaling
+    requests, places_of_engine = _requests(limit, model), _places(spec.engine, model)
     if requests is None:
         return
+    if places_of_engine is not None and requests > places_of_engine:
+        text = f"'requests' {requests} is more than the {places_of_engine} that TGI takes at a time: it answers what "
+        text += f"is over with 429 before the load balancer refuses any; let {_OF_ENGINE} be {requests} too"
+        yield from warned("serving", "concurrency", [text])
     if requests <= model.batch:
         text = (
             f"'requests' {requests} leaves the engine no queue beside 'batch' {model.batch} of 'model': whatever else"
@@ -114,3 +144,11 @@ def _requests(limit: ConcurrencyLimit | None, model: NeuronModel) -> int | None:
     if limit is None or unresolved(limit, limit.requests, model, model.batch):
         return None
     return requests_at_a_time(limit, model.batch)
+
+
+def _places(engine: TextGenerationEngine, model: NeuronModel) -> int | None:
+    """Return how many requests an engine takes at a time; None when it takes what comes, or it is not known."""
+    if unresolved(engine, engine.kind, engine.environment, model, model.batch) or engine.kind is not Server.TGI:
+        return None
+    value = engine.environment.get(PLACES)
+    return places(model.batch) if value is None else whole_number(value) or None

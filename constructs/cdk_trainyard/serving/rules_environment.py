@@ -30,6 +30,7 @@ from typing import Final
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.problems import Problem, either, shown
 from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.concurrency import PLACES
 from cdk_trainyard.serving.engine_settings import MODEL_PATH, settings
 from cdk_trainyard.serving.rules_model import judgeable
 from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
@@ -69,8 +70,7 @@ _PLUGIN: Final = {Server.HF_VLLM: "optimum_neuron", Server.NEURON_VLLM: "neuron"
 _BY_PLUGIN: Final = (0, 11)
 _MOST_DIGITS: Final = 9
 _PROMPT, _PREFILL, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
-_CONCURRENT: Final = "MAX_CONCURRENT_REQUESTS"
-_SOME: Final = frozenset({_CONCURRENT, "VALIDATION_WORKERS"})
+_SOME: Final = frozenset({PLACES, "VALIDATION_WORKERS"})
 _COUNTS: Final = _SOME | {
     *(_PROMPT, _PREFILL, _TOTAL, "MAX_WAITING_TOKENS", "MAX_TOP_N_TOKENS", "MAX_BEST_OF", "MAX_CLIENT_BATCH_SIZE"),
     *("MAX_STOP_SEQUENCES", "PAYLOAD_LIMIT", "PROMETHEUS_PORT", "MASTER_PORT", "GRACEFUL_TERMINATION_TIMEOUT"),
@@ -152,7 +152,7 @@ def variable_warnings(spec: ServiceSpec) -> Iterator[str]:
             says = f", as '{_OF_MODEL[name]}' of 'model' says it" if name in _OF_MODEL else ""
             text = f"'engine.environment.{name}' has no effect: nothing in an image of {kind} reads it{by}"
             yield f"{text}; leave it out{says}"
-        elif name == _CONCURRENT and kind is Server.TGI and (number := _number(value)) and number < batch:
+        elif name == PLACES and kind is Server.TGI and (number := whole_number(value)) and number < batch:
             text = f"'engine.environment.{name}' {number} is less than 'batch' {batch} of 'model'"
             yield f"{text}: TGI answers further requests with 429 while the batch has room; use {batch} or more"
         elif name == "REVISION" and kind is Server.TGI and folder == MODEL_PATH:
@@ -210,7 +210,7 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
 
 def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[str, str]) -> str | None:
     """Compare with what optimum-neuron makes of arguments of vLLM."""
-    number, most, known = _number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
+    number, most, known = whole_number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
     if known and name in _OF_OTHER_SERVERS and value != MODEL_PATH:
         return f"must be left out: nothing in an image of {engine.kind} reads it, which serves what 'model' says"
     if known and number is not None and most in ours and number > int(ours[most]):
@@ -231,7 +231,7 @@ def _plugins(name: str, value: str, engine: TextGenerationEngine) -> str | None:
 def _of_tgi(name: str, engine: TextGenerationEngine, model: NeuronModel, ours: Mapping[str, str]) -> str | None:
     """Compare with what TGI's launcher and router end for."""
     value = engine.environment[name]
-    number = _number(value)
+    number = whole_number(value)
     if text := _unreadable(name, value):
         return text
     if name in _SOME and number == 0:
@@ -243,7 +243,7 @@ def _of_tgi(name: str, engine: TextGenerationEngine, model: NeuronModel, ours: M
 
 def _unreadable(name: str, value: str) -> str | None:
     """Return what a value is not that the launcher must be able to read; without one, it ends."""
-    if name in _COUNTS and value and _number(value) is None:
+    if name in _COUNTS and value and whole_number(value) is None:
         return "must be a whole number"
     if name in _FRACTIONS and not _FRACTION.fullmatch(value):
         return "must be a number"
@@ -254,7 +254,7 @@ def _unreadable(name: str, value: str) -> str | None:
 
 def _of_router(name: str, said: Mapping[str, str], ours: Mapping[str, str]) -> str | None:
     """Compare a prompt, the prompts of a batch, and a batch with each other."""
-    prompt, prefill, total = (_number(said.get(each, ours.get(each, ""))) for each in (_PROMPT, _PREFILL, _TOTAL))
+    prompt, prefill, total = (whole_number(said.get(each, ours.get(each, ""))) for each in (_PROMPT, _PREFILL, _TOTAL))
     if prompt is None or prefill is None:
         return None
     if name == _PREFILL and prefill < prompt:
@@ -281,7 +281,7 @@ def _of_launcher(name: str, value: str, number: int | None, model: NeuronModel) 
 def _grouped(name: str, value: str, known: InstanceType) -> str | None:
     """Return what is wrong with NeuronCores that are taken for one, which Trainium2 can."""
     flag = _GROUPED.search(value) if name == "NEURON_CC_FLAGS" else None
-    if flag is None and (name != "NEURON_LOGICAL_NC_CONFIG" or _number(value) in {None, 1}):
+    if flag is None and (name != "NEURON_LOGICAL_NC_CONFIG" or whole_number(value) in {None, 1}):
         return None
     what = "must take each NeuronCore for one" if flag else "must be 1"
     return f"{what} on {known.family}, whose NeuronCores cannot be grouped"
@@ -303,7 +303,7 @@ def _cores(name: str, value: str, model: NeuronModel, known: InstanceType) -> st
     (device,) = known.accelerators
     needed = model.tensor_parallel
     most = math.ceil(needed / device.cores) * device.cores
-    if name == _COUNT and (count := _number(value)) and not needed <= count <= most:
+    if name == _COUNT and (count := whole_number(value)) and not needed <= count <= most:
         bounds = str(most) if needed == most else f"{needed} to {most}"
         return f"must be {bounds}, the NeuronCores that the task has"
     if name == _NAMED and not _are_of(_listed(value), needed, most):
@@ -318,7 +318,7 @@ def _are_of(runs: Sequence[tuple[int, int]], needed: int, most: int) -> bool:
     return len({core for first, last in runs for core in range(first, last + 1)}) >= needed
 
 
-def _number(value: str) -> int | None:
+def whole_number(value: str) -> int | None:
     """Return a whole number, or another that is as large for any bound; None when it is written in another way."""
     is_whole = not unresolved(value) and re.fullmatch("[+]?[0-9]+", value)
     return int(value.lstrip("+0")[:_MOST_DIGITS] or 0) if is_whole else None

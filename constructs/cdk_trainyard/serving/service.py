@@ -201,7 +201,7 @@ class InferenceService(ServiceBase):
         queue = within(("concurrency",), queue_problems(concurrency, self.model, self.spec.scaling))
         secret = within(("authentication",), key_problems(authentication, surroundings(self).account))
         raise_problems(self, [*listening, *queue, *secret])
-        say_warnings(self, limit_warnings(concurrency, self.model, self.spec.scaling))
+        say_warnings(self, limit_warnings(concurrency, self.spec))
         if concurrency is None:
             self.service.attach_to_application_target_group(target_group)
         else:

@@ -98,7 +98,7 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
         yield from within(("engine",), listening_problems(section.engine, limit))
         yield from within(("load_balancer", "concurrency"), queue_problems(limit, model, section.scaling))
         if not unresolved(section.monitoring):
-            yield from within(("monitoring",), waiting_problems(section.monitoring, limit, model))
+            yield from within(("monitoring",), waiting_problems(section.monitoring, limit, section.engine, model))
     if not unresolved(section.monitoring):
         seconds = None if unresolved(section.request_timeout) else section.request_timeout.to_seconds()
         yield from within(("monitoring",), monitoring_problems(section.monitoring, seconds))
@@ -133,9 +133,7 @@ def serving_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
         ],
         ("compile",): _compilation_findings(section, section.compile).warnings if section.compile else (),
         ("load_balancer",): load_balancer_warnings(section.load_balancer),
-        ("load_balancer", "concurrency"): limit_warnings(
-            section.load_balancer.concurrency, section.model, section.scaling
-        ),
+        ("load_balancer", "concurrency"): limit_warnings(section.load_balancer.concurrency, section),
         ("monitoring",): monitoring_warnings(section.monitoring),
     }
     for at, found in said.items():
