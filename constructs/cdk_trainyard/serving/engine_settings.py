@@ -8,7 +8,7 @@ without it; what is there is taken whatever its shapes are.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.concurrency import PLACES, places
@@ -25,8 +25,12 @@ COMPILED_FOLDER = "compiled"
 """Folder of the prefix in which AWS's Neuron vLLM looks for the compiled model."""
 MANAGED_VARIABLES = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """Variables that hold secrets, and so are never given as text."""
-WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  the Hub's cache and sockets; the compiler's cache
+_WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  the Hub's cache and sockets; the compiler's cache
 """Folders that every engine writes to, each with MiB of memory when they are kept there."""
+_TOKENIZER = {"/out": 64}
+"""TGI's router writes the tokenizer to ``out`` in its working folder, / in its image, and reads it with a copy in each
+of its workers; where it cannot, one Python tokenizer has every prompt (text-generation-inference v3.3.7,
+router/src/server.rs, ``py_resolve_tokenizer`` and ``run``, router/src/validation.rs and Dockerfile.neuron)."""
 _LOGS_NO_PROMPTS = (0, 10, 1)
 """From this version on vLLM logs no prompt unless it is told to. Before, it logs every one unless it is told not to, by
 an option that later versions refuse (vllm-project/vllm pull request 21739, 2025-08; opendatahub-io/kserve pull request
@@ -44,12 +48,14 @@ class EngineSettings:
         arguments: Arguments after the image's entry point. Empty: none.
         key_variable: The variable that takes an API key.
         metrics: Metrics of the engine, by its own name: the queue, what is running.
+        writes: Folders that it writes to, each with MiB of memory when they are kept there.
     """
 
     environment: Mapping[str, str]
     arguments: tuple[str, ...]
     key_variable: str
     metrics: Mapping[str, str]
+    writes: Mapping[str, int] = field(default_factory=lambda: _WRITES)
 
 
 def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_seconds: int) -> EngineSettings:
@@ -89,6 +95,7 @@ def _tgi(_: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
         arguments=(),
         key_variable="API_KEY",
         metrics={"tgi_queue_size": "RequestsWaiting", "tgi_batch_current_size": "RequestsRunning"},
+        writes={**_WRITES, **_TOKENIZER},
     )
 
 

@@ -21,7 +21,6 @@ from cdk_trainyard.serving.engine_settings import (
     PORT,
     SHARED_MEMORY_MIB,
     STOP_SECONDS,
-    WRITES,
     EngineSettings,
 )
 from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
@@ -256,12 +255,12 @@ class InferenceTask(Construct):
     # ---------------------------------------------------------------- what it reads and writes
     def _in_memory(self) -> Mapping[str, int]:
         """Folders that are written a little to; a compiler's gigabytes go to the host's disk instead."""
-        return {path: mib for path, mib in WRITES.items() if path not in self._on_disk()}
+        return {path: mib for path, mib in self._plan.settings.writes.items() if path not in self._on_disk()}
 
     def _on_disk(self) -> Mapping[str, str]:
         if self._plan.precompiled:
             return {}
-        return {path: path.strip("/").replace("/", "-") for path in WRITES}
+        return {path: path.strip("/").replace("/", "-") for path in self._plan.settings.writes}
 
     def _volumes(self) -> Sequence[ecs.Volume]:
         model = ecs.Volume(name="model", host=ecs.Host(source_path=MOUNT_PATH))
