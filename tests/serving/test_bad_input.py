@@ -15,6 +15,7 @@ from cdk_trainyard.serving import (
     ClientAuthentication,
     NeuronNodeHealth,
     PromptWebAcl,
+    Rollout,
     ScalingSchedule,
     ServiceMonitoring,
     ServiceScaling,
@@ -155,7 +156,7 @@ def test_bounds_that_leave_no_choice_are_a_warning(stack: Stack) -> None:
     (text,) = warnings(stack)
     assert text.startswith("'scaling' with 'min_tasks' and 'max_tasks' 3 never changes the number of tasks: widen")
     scaling = ServiceScaling(min_tasks=1, max_tasks=1, schedules=SCHEDULES)
-    service(Construct(stack, "Scheduled"), network=served, scaling=scaling)
+    service(Construct(stack, "Scheduled"), network=served, scaling=scaling, rollout=Rollout.SURGE)
     assert len(warnings(stack)) == 1
 
 

@@ -1505,6 +1505,33 @@ def test_warns_of_variables_that_nothing_comes_of(engine: TextGenerationEngine, 
     assert found == ([says] if says else [])
 
 
+ENDS_A_TASK = "'scaling' may end the host of a task that serves: without 'protect' no task keeps its host, and with rollout recreate the task ends before another has loaded, so […], or 'protect' true (the stack's deletion waits until somebody takes the protection away)"
+NONE_LEFT = "nothing may answer meanwhile; use rollout surge (twice the hosts while a version replaces another)"
+FEWER_LEFT = "fewer tasks answer meanwhile; use rollout rolling (a new version comes task by task)"
+NIGHT = ScalingSchedule(name="night", schedule="cron(0 20 * * ? *)", min_tasks=0, max_tasks=0)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "schedules", "of_hosts", "says"),
+    [
+        ((1, 2), (), {}, NONE_LEFT),
+        ((2, 3), (), {"tasks": 2}, FEWER_LEFT),
+        ((1, 2), (), {"rollout": Rollout.SURGE}, None),
+        ((2, 3), (), {"tasks": 2, "rollout": Rollout.ROLLING}, None),
+        ((1, 2), (), {"protect": True}, None),
+        ((1, 1), (NIGHT,), {}, None),
+        ((2, 2), (replace(NIGHT, min_tasks=1, max_tasks=1),), {"tasks": 2}, NONE_LEFT),
+    ],
+)
+def test_warns_of_scaling_that_ends_a_task_that_serves(
+    bounds: tuple[int, int], schedules: tuple[ScalingSchedule, ...], of_hosts: dict[str, Any], says: str | None
+) -> None:
+    scaling = ServiceScaling(min_tasks=bounds[0], max_tasks=bounds[1], schedules=schedules)
+    spec = ServiceSpec(model=model(), hosts=hosts(**of_hosts), scaling=scaling)
+    found = [each.text for each in service_findings(spec, REGION).warnings if each.slug.endswith(":scale-in")]
+    assert found == ([ENDS_A_TASK.replace("[…]", says)] if says else [])
+
+
 @pytest.mark.parametrize(
     ("name", "instance_type", "degree", "says"),
     [

@@ -8,6 +8,7 @@ from cdk_trainyard.options.schedules import numbered_days
 from cdk_trainyard.problems import Problem, option, warned, within
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.findings import Findings
+from cdk_trainyard.serving.rollout import least_tasks, most_tasks
 from cdk_trainyard.serving.rules_catalogue import (
     architecture_problems,
     doubts,
@@ -30,10 +31,16 @@ from cdk_trainyard.serving.rules_model import (
     sequence_problems,
     type_problems,
 )
-from cdk_trainyard.serving.rules_service import hosts_problems, scaling_problems, tasks_problems, timeout_problems
+from cdk_trainyard.serving.rules_service import (
+    hosts_problems,
+    most_hosts_at_once,
+    scaling_problems,
+    tasks_problems,
+    timeout_problems,
+)
 from cdk_trainyard.serving.sizing import fitting, size
 from cdk_trainyard.serving.spec_model import NeuronModel
-from cdk_trainyard.serving.spec_service import INF2_TYPES, ServiceScaling, ServiceSpec
+from cdk_trainyard.serving.spec_service import INF2_TYPES, Rollout, ServiceScaling, ServiceSpec, ServingHosts
 from cdk_trainyard.tokens import unresolved
 
 
@@ -50,6 +57,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
     warnings = [*warned("serving", "fixed-scaling", _fixed(spec.scaling))]
+    warnings += warned("serving", "scale-in", _unguarded(hosts, spec.scaling))
     warnings += warned("serving", "numbered-days", _numbered(spec.scaling))
     warnings += warned("serving", "environment", variable_warnings(spec))
     problems += degree_problems(model, known)
@@ -99,6 +107,28 @@ def _fixed(scaling: ServiceScaling | None) -> Iterator[str]:
     if not unresolved(*bounds) and len(bounds) == 1:
         text = f"'scaling' with 'min_tasks' and 'max_tasks' {scaling.max_tasks} never changes the number of tasks"
         yield f"{text}: widen the bounds, or leave it out"
+
+
+def _unguarded(hosts: ServingHosts, scaling: ServiceScaling | None) -> Iterator[str]:
+    """Say of scaling that it may take the host of a task that serves, before another task has loaded.
+
+    Sources: botocore 1.44.5, ECS, AutoScalingGroupProvider (managedTerminationProtection: without it a scale-in ends
+    hosts with tasks); ECS developer guide, "Draining Amazon ECS container instances", read 2026-11: what is ended
+    before it is replaced follows from minimumHealthyPercent.
+    """
+    if scaling is None or most_hosts_at_once(hosts, scaling) is None or unresolved(hosts.protect) or hosts.protect:
+        return
+    least, most = least_tasks(hosts, scaling), most_tasks(hosts, scaling)
+    if hosts.rollout is not Rollout.RECREATE or most in {1, least}:
+        return
+    meanwhile, other, price = "nothing may answer", Rollout.SURGE, "twice the hosts while a version replaces another"
+    if least > 1:
+        meanwhile, other, price = "fewer tasks answer", Rollout.ROLLING, "a new version comes task by task"
+    yield (
+        "'scaling' may end the host of a task that serves: without 'protect' no task keeps its host, and with rollout "
+        f"{hosts.rollout} the task ends before another has loaded, so {meanwhile} meanwhile; use rollout {other} "
+        f"({price}), or 'protect' true (the stack's deletion waits until somebody takes the protection away)"
+    )
 
 
 def _numbered(scaling: ServiceScaling | None) -> Iterator[str]:
