@@ -57,7 +57,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
     warnings = [*warned("serving", "fixed-scaling", _fixed(spec.scaling))]
-    warnings += warned("serving", "scale-in", _unguarded(hosts, spec.scaling))
+    warnings += within(("scaling",), warned("serving", "scale-in", _unguarded(hosts, spec.scaling)))
     warnings += warned("serving", "numbered-days", _numbered(spec.scaling))
     warnings += warned("serving", "environment", variable_warnings(spec))
     problems += degree_problems(model, known)
