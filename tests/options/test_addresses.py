@@ -91,6 +91,10 @@ def test_takes_what_is_right(kind: Url, url: str) -> None:
             (KEYS, f"https://{host}/x", f"{PUBLIC}, got 'https://{host}/x': a service fetches the keys from there")
             for host in ("idp", "localhost", "10.1.1.1", "100.64.0.1", "169.254.1.1", "idp.corp.internal")
         ),
+        *(
+            (INDEX, text, f"must be one address alone, got {text!r}; write one, and in a list one item each")
+            for text in ("https://a.b/x,https://c.d/x", "https://a.b;https://c.d", "https://a.b/x, https://c.d/x")
+        ),
         (KEYS, f"https://i.example/{'a' * 256}", "must have 1 to 256 characters, got 274"),
         (
             FILE,

@@ -35,6 +35,10 @@ QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", an
         (NodePath(), "/usr/local/apps"),
         (NodePath(), "/usr/local/library/v2"),
         (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
+        (
+            stand_ins.Alarm.kind,
+            "arn:aws:cloudwatch:us-east-1:111111111111:alarm:TargetTracking-arn:aws:kafka:us-east-1:x",
+        ),
         (Cidr(), "10.0.0.0/8"),
         (Cidr(masks=(16, 28)), "10.0.0.0/16"),
         (Email(), "first.last+training@mail.example.com"),
@@ -102,6 +106,15 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
             QUEUE,
             "arn:aws-cn:sqs:cn-north-1:222222222222:jobs",
             "must be of partition aws and Region us-east-1 and account 111111111111, got 'arn:aws-cn:sqs:cn-north-1:222222222222:jobs'",
+        ),
+        *(
+            (kind, text, f"must be one ARN alone, got {text!r}; write one, and in a list one item each")
+            for kind, one in (
+                (stand_ins.Role.kind, "arn:aws:iam::111111111111:role/a"),
+                (stand_ins.ManagedPolicy.kind, "arn:aws:iam::111111111111:policy/a"),
+                (stand_ins.Alarm.kind, "arn:aws:cloudwatch:us-east-1:111111111111:alarm:a"),
+            )
+            for text in (f"{one},{one}", f"{one}; {one}", f"{one}{one}")
         ),
         (Cidr(), "10.1.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),
         (Cidr(), "10.1.0.0/255.255.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0/255.255.0.0'"),

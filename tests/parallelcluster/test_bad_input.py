@@ -402,6 +402,10 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",
     ),
+    "two addresses for a script": (
+        given(head_node=head(on_updated=[CustomAction(script="s3://bucket/x.sh,s3://bucket/y.sh")])),
+        "'head_node.on_updated[0].script' must be one address alone, got 's3://bucket/x.sh,s3://bucket/y.sh'; write one, and in a list one item each",
+    ),
     "a bucket for a script": (
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/'; name the file in it",

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 from typing import Any, Final
 from urllib.parse import quote
 
-from cdk_trainyard.options.kinds import NOBODYS, Environment
+from cdk_trainyard.options.kinds import NOBODYS, ONE_EACH, Environment
 from cdk_trainyard.problems import Flaw, shown
 
 LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -16,6 +16,8 @@ HOST: Final = rf"(({LABEL}\.)*(?![0-9]+$){LABEL}|{OCTET}(\.{OCTET}){{3}})"
 """A name of one label or more, or an IPv4 address, which alone ends in a number (URL Standard, "ends in a number")."""
 PORT: Final = r"0*([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 """A port of TCP that can be asked (RFC 9293, section 3.1: 16 bits; RFC 6335, section 6: 0 is reserved)."""
+SECOND_ADDRESS: Final = r"[,;\s](https?|s3)://"
+"""Where another one begins in a text with more than one."""
 PORTS: Final = "must have a port of 1 to 65535, or none for 443"
 _LONGEST_NAME: Final = 253
 _PARTS: Final = re.compile(r"https://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>.*)", re.DOTALL)
@@ -65,6 +67,8 @@ class Url:
             remedy = "; take out what stands before '@'"
             return Flaw(f"must be a URL without user and password, as {self.example}", remedy=remedy)
         got = "" if "?" in value or (not fits and "@" in value) else shown(value)
+        if re.search(SECOND_ADDRESS, value.partition("?")[0]):
+            return Flaw("must be one address alone", got=got, remedy=ONE_EACH)
         if parts is None:
             words = self.form or f"an https URL, as {self.example}"
             small = "; write https:// in small letters" if value.lower().startswith("https://") else ""

@@ -205,6 +205,8 @@ class Arn:
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Compare each part."""
+        if re.search(rf"{_BETWEEN}arn:[a-z-]+:|arn:[a-z-]+:{self.service}:", value[1:]):
+            return Flaw("must be one ARN alone", got=shown(value), remedy=ONE_EACH)
         found = _ARN.fullmatch(value)
         if found is None or found["service"] != self.service:
             return self._refused(value, environment)
@@ -251,6 +253,10 @@ class Arn:
 
 
 _AWS: Final = "aws"
+_BETWEEN: Final = r"[,;|\s]"
+"""What is between values in one text. Other ARNs may be in names: ``TargetTracking-arn:…`` is an alarm of Application
+Auto Scaling for what is known to it by an ARN."""
+ONE_EACH: Final = "; write one, and in a list one item each"
 _ARN: Final = re.compile(
     r"(?!.*(\{\{resolve:|\$\{))arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+)"
     r":(?P<region>([a-z]{2,4}(-[a-z]+)+-[0-9]{1,2})?):(?P<account>[0-9]{12}|aws):(?P<resource>[^\x00-\x1f\x7f]+)"

@@ -9,7 +9,7 @@ from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
 from cdk_trainyard.network.rules import is_local
-from cdk_trainyard.options.addresses import Url
+from cdk_trainyard.options.addresses import SECOND_ADDRESS, Url
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.texts import LINE
@@ -208,7 +208,7 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
 
 
 def _address_fault(script: str, at: At) -> str | None:
-    if _OBJECT.fullmatch(script):
+    if _OBJECT.fullmatch(script) and not re.search(SECOND_ADDRESS, script):
         folder = f"must be one file, got the folder {shown(script)}; name the file in it"
         return folder if script.endswith("/") else None
     if at not in _ONCE and _PRESIGNED.match(script):
