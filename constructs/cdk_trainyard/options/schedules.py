@@ -55,6 +55,8 @@ _FAR_YEAR: Final = 2070
 """A schedule that comes so long has no end that matters here."""
 _EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
 _WHEN: Final = "%Y-%m-%dT%H:%M:%S"
+_OF_DIGITS: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+"""``yyyy-mm-ddThh:mm:ss`` (Application Auto Scaling, ``PutScheduledAction``); Python reads fewer digits, too."""
 _A_TIME: Final = "at(2026-12-24T18:00:00)"
 
 
@@ -304,7 +306,7 @@ def _first_day(day: str) -> int:
 
 def _at(text: str) -> str | None:
     try:
-        when = datetime.strptime(text, _WHEN)  # noqa: DTZ007  its zone is said apart
+        when = datetime.strptime(text if re.fullmatch(_OF_DIGITS, text, re.ASCII) else "", _WHEN)  # noqa: DTZ007  its zone is said apart
     except ValueError:
         return f"as {_A_TIME}"
     return None if when.year >= _FIRST_YEAR else f"of {_FIRST_YEAR} or later"
