@@ -88,6 +88,10 @@ def test_takes_what_is_right(kind: Url, url: str) -> None:
             for host in ("localhost", "a.LOCALHOST.", "127.0.0.1", "169.254.169.254", "0.0.0.0")  # noqa: S104
         ),
         *(
+            (INDEX, f"https://{host}/x", f"{OTHER}, got 'https://{host}/x'")
+            for host in ("localhost.localdomain", "ip6-localhost")
+        ),
+        *(
             (KEYS, f"https://{host}/x", f"{PUBLIC}, got 'https://{host}/x': a service fetches the keys from there")
             for host in ("idp", "localhost", "10.1.1.1", "100.64.0.1", "169.254.1.1", "idp.corp.internal")
         ),

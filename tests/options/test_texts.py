@@ -17,7 +17,7 @@ from cdk_trainyard.options.texts import (
 UNSEEN = " \u00a0\u3000\u200b\u202e\u2060\ufeff\n"
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
-    (DATABASE_HOST, ["db", "db.example.com", "1.example", "10.0.0.5"]),
+    (DATABASE_HOST, ["db", "db.example.com", "1.example", "10.0.0.5", "localhost", "127.0.0.1"]),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
     (
         IMAGE_BY_DIGEST,
@@ -30,6 +30,16 @@ RIGHT: list[tuple[Kind, list[str]]] = [
                 "nvcr.io/a/x:4.2-ubuntu22.04",
                 "Reg.example:65535/a__b/c--d",
             )
+        ],
+    ),
+    (
+        IMAGE_REFERENCE,
+        [
+            "111111111111.dkr.ecr.us-east-1.amazonaws.com/x:1",
+            "111111111111.dkr.ecr-fips.us-east-1.amazonaws.com/x:1",
+            "111111111111.dkr-ecr.us-east-1.on.aws/x:1",
+            "my-ecr.elb.us-east-1.amazonaws.com/x:1",
+            "vpce-1.dkr.ecr.us-east-1.vpce.amazonaws.com/x:1",
         ],
     ),
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
@@ -49,6 +59,7 @@ RIGHT: list[tuple[Kind, list[str]]] = [
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
     (DATABASE_HOST, ["", "db:3306", "10.0.0", "10.0.0.256", "a..b", "a_b", "::1", "tcp://db"]),
+    (DATABASE_HOST, ["0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255"]),  # noqa: S104
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
     (
         IMAGE_REFERENCE,
@@ -93,6 +104,58 @@ def test_an_example_fits_its_kind() -> None:
 def test_a_port_of_a_registry_is_one_of_tcp() -> None:
     text = "must have a port of 1 to 65535, or none for 443, got 'registry.example:99999/a/b:1'"
     assert str(IMAGE_REFERENCE.problem("registry.example:99999/a/b:1", NOWHERE)) == text
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [
+        "11111111111.dkr.ecr.us-west-2.amazonaws.com",
+        "my-account.dkr.ecr.us-west-2.amazonaws.com",
+        "111111111111.dkr.ecr.us-west-2a.amazonaws.com",
+        "111111111111.dkr.ecr.amazonaws.com",
+        "111111111111.ecr.us-west-2.amazonaws.com",
+        "dkr.ecr.us-west-2.amazonaws.com",
+        "x.dkr.ecr.cn-north-1.amazonaws.com.cn",
+    ],
+)
+@pytest.mark.parametrize(("kind", "end"), [(IMAGE_REFERENCE, ":1"), (IMAGE_BY_DIGEST, f"@sha256:{'0' * 64}")])
+def test_half_an_address_of_ecr_is_answered_with_its_form(kind: Kind, end: str, registry: str) -> None:
+    form = "must be <account of 12 digits>.dkr.ecr.<region>.amazonaws.com/<repository> in ECR, got "
+    assert str(kind.problem(f"{registry}/x{end}", NOWHERE)).startswith(form)
+
+
+@pytest.mark.parametrize(
+    ("image", "says"),
+    [
+        (
+            "public.ecr.aws/x:1",
+            "must be public.ecr.aws/<alias>/<repository>, with a tag or a digest unless it is latest",
+        ),
+        ("github.com/x/y:1", "must be in a registry, which a web page is not"),
+        ("hub.docker.com/r/x/y:1", "must be in a registry, which a web page is not"),
+    ],
+)
+def test_an_image_is_in_a_registry(image: str, says: str) -> None:
+    wrong = IMAGE_REFERENCE.problem(image, NOWHERE)
+    assert wrong is not None
+    assert (wrong.must, wrong.got) == (says, repr(image))
+
+
+def test_a_web_page_of_images_is_answered_with_the_registry_that_has_them() -> None:
+    wrong = IMAGE_REFERENCE.problem("gallery.ecr.aws/x/y:1", NOWHERE)
+    assert wrong is not None
+    assert wrong.remedy == "; gallery.ecr.aws shows those of public.ecr.aws"
+
+
+def test_an_image_of_ecr_is_in_a_region_that_there_is() -> None:
+    here, image = (
+        Environment(region="us-east-1", regions=frozenset({"us-east-1"})),
+        "111111111111.dkr.ecr.{}.amazonaws.com/x:1",
+    )
+    assert IMAGE_REFERENCE.problem(image.format("us-east-1"), here) is None
+    wrong = IMAGE_REFERENCE.problem(image.format("us-east-9"), here)
+    assert wrong is not None
+    assert (wrong.must, wrong.remedy) == ("must be of a Region that there is", "; did you mean 'us-east-1'?")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ queries brackets are common, and sent as they are (URL Standard, "query percent-
 _REFERENCE: Final = re.compile(r"\$\{|\{\{resolve:")
 _NOT_PUBLIC: Final = (".alt", ".home.arpa", ".internal", ".invalid", ".local", ".localhost", ".onion", ".test")
 """IANA, "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``."""
+_OF_HOSTS: Final = {"ip6-localhost", "ip6-loopback"}
+"""Names of the loopback interface beside ``localhost`` in Ubuntu's and Amazon Linux's ``/etc/hosts``."""
 _PAGES: Final = (
     (r"https://github\.com/([^/?#]+/[^/?#]+)/blob/([^?#]+)(#.*)?", r"https://raw.githubusercontent.com/\1/\2"),
     (r"https://gitlab\.com/([^?#]+)/-/blob/([^?#]+)(#.*)?", r"https://gitlab.com/\1/-/raw/\2"),
@@ -154,9 +156,19 @@ def is_own(host: str) -> bool:
         host: The name, without a dot at its end.
     """
     address = _ipv4(host)
-    if address is None:
-        return f".{host}".endswith(".localhost")
-    return any(address in block for block in NOBODYS)
+    return is_loopback(host) if address is None else any(address in block for block in NOBODYS)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name in small letters, or an address, is each host's own.
+
+    Args:
+        host: The name, without a dot at its end.
+    """
+    address = _ipv4(host)
+    if address is not None:
+        return address.is_loopback
+    return f".{host}".endswith((".localhost", ".localhost.localdomain")) or host in _OF_HOSTS
 
 
 def _is_global(host: str) -> bool:

@@ -45,12 +45,8 @@ class Environment:
 
 NOWHERE: Final = Environment()
 """An environment of which nothing is known."""
-
-
 ALL_IN: Final = "the reference of the deployment file"
 """Where all choices are listed."""
-
-
 _FEW: Final = 8
 """Choices that a sentence names all."""
 
@@ -252,6 +248,7 @@ class Arn:
         return f"arn:{partition}:{self.service}:{region}:{account}:{self.form}"
 
 
+REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"
 _AWS: Final = "aws"
 _BETWEEN: Final = r"[,;|\s]"
 """What is between values in one text. Other ARNs may be in names: ``TargetTracking-arn:…`` is an alarm of Application
@@ -259,7 +256,7 @@ Auto Scaling for what is known to it by an ARN."""
 ONE_EACH: Final = "; write one, and in a list one item each"
 _ARN: Final = re.compile(
     r"(?!.*(\{\{resolve:|\$\{))arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+)"
-    r":(?P<region>([a-z]{2,4}(-[a-z]+)+-[0-9]{1,2})?):(?P<account>[0-9]{12}|aws):(?P<resource>[^\x00-\x1f\x7f]+)"
+    rf":(?P<region>({REGION})?):(?P<account>[0-9]{{12}}|aws):(?P<resource>[^\x00-\x1f\x7f]+)"
 )
 
 
@@ -270,6 +267,18 @@ def _nowhere(partition: str, region: str, environment: Environment, value: str) 
     wanted = Environment(region=region).partition
     if partition != wanted:
         return Flaw(f"must be of partition {wanted}, where {region} is", got=shown(value))
+    return region_flaw(region, environment, value)
+
+
+def region_flaw(region: str, environment: Environment, value: str) -> Flaw | None:
+    """Return what is wrong with a value of a Region that there is not, as far as somebody knows those of its partition.
+
+    Args:
+        region: The Region that the value names.
+        environment: Where the deployment goes.
+        value: The value.
+    """
+    partition = Environment(region=region).partition
     neighbors = {known for known in environment.regions if Environment(region=known).partition == partition}
     if neighbors and region not in neighbors:
         hint = did_you_mean(region, neighbors)

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from cdk_trainyard.options.addresses import HOST, LABEL, PORT, PORTS, is_own
-from cdk_trainyard.options.kinds import Environment, Text, resource_id
+from cdk_trainyard.options.addresses import HOST, LABEL, PORT, PORTS, is_loopback, is_own
+from cdk_trainyard.options.kinds import REGION, Environment, Text, region_flaw, resource_id
 from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import Flaw, shown
 
@@ -26,7 +26,21 @@ DNS_NAME: Final = Text(
 
 RESERVATION_ID: Final = resource_id("cr", "a capacity reservation or a capacity block")
 
-DATABASE_HOST: Final = Text(
+
+class HostText(Text):
+    """A host that a node asks, which may be the node itself."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Match it, and look whether an address is one that hosts have."""
+        wrong = Text.problem(self, value, environment)
+        if wrong or not is_own(value.lower()) or is_loopback(value.lower()):
+            return wrong
+        return Flaw("must be at an address that hosts have", got=shown(value))
+
+
+DATABASE_HOST: Final = HostText(
     pattern=HOST,
     words="a host name or an IPv4 address, and no more",
     example="slurm.example.internal",
@@ -55,14 +69,30 @@ class ImageText(Text):
             return wrong
         if slash and is_own(host.lower()):
             return Flaw("must be in a registry at an address that another host has", got=shown(value))
-        return _elsewhere(value, environment)
+        return _registry_flaw(registry.lower(), value) or _elsewhere(value, environment)
+
+
+def _registry_flaw(registry: str, value: str) -> Flaw | None:
+    """Return what is wrong with an image whose registry is a web page that shows images, or half an address of ECR."""
+    if instead := _PAGES.get(registry):
+        must, remedy = "must be in a registry, which a web page is not", f"; {registry} shows those of {instead}"
+        return Flaw(must, got=shown(value), remedy=remedy)
+    if registry == _PUBLIC and value.count("/") == 1:
+        form = f"must be {_PUBLIC}/<alias>/<repository>, with a tag or a digest unless it is latest"
+        return Flaw(form, got=shown(value))
+    if _ECR.fullmatch(registry) and not PRIVATE_IMAGE.fullmatch(value):
+        form = "must be <account of 12 digits>.dkr.ecr.<region>.amazonaws.com/<repository> in ECR"
+        return Flaw(form, got=shown(value))
+    return None
 
 
 def _elsewhere(value: str, environment: Environment) -> Flaw | None:
     """Return what is wrong with an image that is in ECR of another partition, or in a domain of none."""
     found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
-    if found is None or wanted is None:
+    if found is None:
         return None
+    if wanted is None:
+        return region_flaw(found["region"], environment, value)
     place = Environment(region=found["region"])
     there, domain = place.partition, found["domain"]
     if domain in DOMAINS - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
@@ -70,7 +100,7 @@ def _elsewhere(value: str, environment: Environment) -> Flaw | None:
         must = f"must have the domain of partition {there}, where {found['region']} is"
         return Flaw(must, got=shown(value), remedy=remedy)
     if there == wanted:
-        return None
+        return region_flaw(found["region"], environment, value)
     got, remedy = f"{shown(value)} of {there}", "; copy it to one there"
     return Flaw(f"must be in a registry of partition {wanted}", got=got, remedy=remedy)
 
@@ -96,11 +126,23 @@ IMAGE_TAG: Final = Text(
 )
 """The same: ``tag`` and ``digest``."""
 PRIVATE_IMAGE: Final = re.compile(
-    r"(?P<account>[0-9]{12})\.(dkr\.ecr|dkr-ecr)(-fips)?\.(?P<region>[a-z0-9-]+)"
+    rf"(?P<account>[0-9]{{12}})\.(dkr\.ecr|dkr-ecr)(-fips)?\.(?P<region>{REGION})"
     r"\.(?P<domain>[a-z0-9.-]+)/(?P<repository>[^:@]+)([:@].*)?"
 )
 """An image in a private registry of ECR (ECR user guide, "Amazon ECR registries" and "Amazon ECR endpoints"): also of
 both stacks, and in the domain of every partition."""
+_ECR: Final = re.compile(r"([^/]+\.)?(dkr[.-])?ecr(-fips)?\.([^/.]+\.)?amazonaws\.com(\.cn)?(:[0-9]+)?")
+"""What has the name of ECR as a part of a host of AWS's."""
+_PUBLIC: Final = "public.ecr.aws"
+"""Amazon ECR Public user guide, "Public registry concepts": each registry in it has an alias."""
+_PAGES: Final = {
+    "gallery.ecr.aws": _PUBLIC,
+    "hub.docker.com": "docker.io",
+    "github.com": "ghcr.io",
+    "catalog.ngc.nvidia.com": "nvcr.io",
+}
+"""Web pages of images, and the registries that have them (Amazon ECR Public user guide, "Pulling"; Docker docs, "docker
+image pull"; GitHub docs, "Working with the Container registry"; NVIDIA NGC catalog user guide; read 2026-11)."""
 LINE: Final = Text(
     pattern=rf"{_NO_REFERENCE}[^\x00-\x1f\x7f-\x9f\u2028\u2029]*",
     words="one line without '${' and '{{resolve:', which CloudFormation and shells take for references",

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Final
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
+from cdk_trainyard.instances import InstanceType, catalogue_date, regions, zone_ids
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.secrets import TOKENS
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
@@ -91,7 +91,8 @@ def server_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
 def _unknown_image(said: str, engine: TextGenerationEngine, region: str | None) -> Flaw | None:
     """What is no key of the catalogue is at least a reference."""
     if "/" in said:
-        return IMAGE_REFERENCE.problem(said, Environment(region=None if unresolved(region) else region))
+        here = Environment(region=None if unresolved(region) else region, regions=frozenset(regions()))
+        return IMAGE_REFERENCE.problem(said, here)
     keys = [row.key for row in engine_images() if row.server is engine.kind]
     allowed = either([*keys, "a reference with its registry"])
     return Flaw(f"must be {allowed}", got=shown(said), remedy=did_you_mean(said, keys))
