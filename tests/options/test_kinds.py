@@ -81,6 +81,7 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
                 "ops@example.com\n",
             )
         ),
+        (Email(), f"{'a' * 65}@b.cc", "must have at most 64 characters before '@', got 65"),
         (QUEUE, "jobs", "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'jobs'"),
         (
             QUEUE,

@@ -9,7 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from cdk_trainyard.deployment.orchestrators import OWN, spec_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Items, Object, Part, Scalar, Shape, fields_of
-from cdk_trainyard.options.kinds import NOWHERE, Environment
+from cdk_trainyard.options.kinds import NOWHERE, Email, Environment
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.stand_ins import Alarm, ImageRepository
 from cdk_trainyard.problems import Problem
@@ -61,6 +61,13 @@ def test_objects_are_the_same_by_what_they_are_known_by() -> None:
     alarms = [cloudwatch.Alarm.from_alarm_arn(stack, name, arn) for name in ("One", "Other")]
     for values in (alarms, [Alarm(arn), Alarm(arn)]):
         assert [problem.at for problem in repeated_problems(shape, values, ())] == [(1,)]
+
+
+def test_an_address_of_mail_is_one_whatever_the_case_of_its_domain() -> None:
+    shape = Items(item=Scalar(type=str, kinds=(Email(),)))
+    assert list(repeated_problems(shape, ["Ops@example.com", "ops@example.com"], ())) == []
+    text = "must be another than those before it, got 'ops@Example.com' again"
+    assert list(repeated_problems(shape, ["ops@example.com", "ops@Example.com"], ())) == [Problem((1,), text)]
 
 
 @pytest.mark.parametrize("name", ["team/train", "*"])

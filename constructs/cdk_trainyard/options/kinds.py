@@ -336,7 +336,8 @@ class Email:
     def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Match its two sides: a local part without quotes, and a domain name of two labels or more."""
         if re.fullmatch(_EMAIL, value, re.ASCII) and max(map(len, value.partition("@"))) <= _LONGEST_SIDE:
-            return None
+            local, most = value.index("@"), _LONGEST_LOCAL
+            return Flaw(f"must have at most {most} characters before '@'", got=str(local)) if local > most else None
         return Flaw("must be one e-mail address and nothing else, as ops@example.com", got=shown(value))
 
     def schema(self) -> dict[str, Any]:
@@ -349,7 +350,8 @@ _EMAIL: Final = (
     r"@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])"
 )
 """``dot-atom`` at a domain name (RFC 5322, section 3.4.1)."""
-_LONGEST_SIDE: Final = 253
+_LONGEST_SIDE, _LONGEST_LOCAL = 253, 64
+"""RFC 1035, section 2.3.4, as text; RFC 5321, section 4.5.3.1.1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any
 
 from cdk_trainyard.options.fields import Items, Object, Scalar
-from cdk_trainyard.options.kinds import NOWHERE, Environment
+from cdk_trainyard.options.kinds import NOWHERE, Email, Environment
 from cdk_trainyard.options.repositories import RepositoryName
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -43,7 +43,10 @@ def _said(shape: Scalar | Object, value: Any) -> Any:
 
 def _known_by(shape: Scalar | Object, value: Any, environment: Environment) -> Any:
     """Return what a value is, however it is said."""
-    kind = shape.type.kind if isinstance(shape, Object) else None
-    if not isinstance(kind, RepositoryName) or not isinstance(value, str) or unresolved(value):
+    if not isinstance(value, str) or unresolved(value):
         return value
-    return kind.known_by(value, environment)
+    if isinstance(shape, Scalar) and any(isinstance(kind, Email) for kind in shape.kinds):
+        local, at, domain = value.rpartition("@")
+        return f"{local}{at}{domain.lower()}"  # RFC 1035, section 2.3.3: the case of a domain says nothing
+    kind = shape.type.kind if isinstance(shape, Object) else None
+    return kind.known_by(value, environment) if isinstance(kind, RepositoryName) else value
