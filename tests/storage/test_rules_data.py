@@ -71,6 +71,10 @@ def test_fails_paths(path: str) -> None:
             ({"prefix": prefix}, ("prefix", f"must be a key prefix such as 'tokenized/', got {prefix!r}; remove the bucket and extra slashes"))
             for prefix in ("/tokenized", "s3://data/tokenized", "a//b")
         ),
+        *(
+            ({"prefix": f"a/{part}/"}, ("prefix", f"must be a key prefix to the letter, got {part!r} in it, in whose place nothing is put"))
+            for part in ("*", "<prefix>", "$USER")
+        ),
         ({"bucket": DeploymentBucket("scripts"), "export_events": [RepositoryEvent.NEW]}, ("export_events", "must be left out for the bucket scripts: root runs what it holds, and every user of the file system would write there")),
     ],
 )  # fmt: skip

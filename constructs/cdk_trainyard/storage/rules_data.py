@@ -23,6 +23,8 @@ from cdk_trainyard.tokens import dummy, unresolved
 
 _MAX_PATH = 4096
 _MAX_PREFIX = 1024  # of a key of S3
+_STANDS_FOR = re.compile(r"\*+|<[^>]*>|\$\w+")
+"""What other programs put something else in the place of: wildcards, names for what is to be filled in, variables."""
 _MAX_STORAGE_GB = 65536  # of RDS for MySQL and for MariaDB
 _GROWTH_PERCENT = 110
 """Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
@@ -70,6 +72,8 @@ def repository_problems(repository: DataRepository) -> Iterator[tuple[str, str]]
     if not unresolved(prefix) and (prefix.startswith(("/", "s3:")) or "//" in prefix):
         text = f"must be a key prefix such as 'tokenized/', got {shown(prefix)}; remove the bucket and extra slashes"
         yield "prefix", text
+    elif not unresolved(prefix) and (part := next(filter(_STANDS_FOR.fullmatch, prefix.split("/")), None)):
+        yield "prefix", f"must be a key prefix to the letter, got {shown(part)} in it, in whose place nothing is put"
     elif not unresolved(prefix) and ({".", ".."} & set(prefix.split("/")) or len(prefix) > _MAX_PREFIX):
         text = f"must have no part '.' or '..' and at most {_MAX_PREFIX} characters, got {shown(prefix)}"
         yield "prefix", text

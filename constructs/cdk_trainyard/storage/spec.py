@@ -12,7 +12,7 @@ from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.stand_ins import DatabaseClass, ImageRepository, Retention, Span
-from cdk_trainyard.options.texts import LINE
+from cdk_trainyard.options.texts import EXACT, LINE
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.file_system_name import FileSystemName
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
@@ -129,6 +129,7 @@ class LustreBackups:
         return None if self.hour is None else f"{self.hour:02}:{self.minute:02}"
 
 
+_KEYS: Final = replace(EXACT, example="tokenized/", shortest=0, longest=None)
 _UserId = Annotated[int, Number(minimum=0, maximum=4294967294)]
 
 
@@ -170,7 +171,7 @@ class DataRepository:
     bucket: "s3.IBucket"
     """The bucket, in the Region of the file system; in a file, one of the deployment's: scripts, datasets, checkpoints
     or models."""
-    prefix: Annotated[str, LINE, Open(rule="repository_problems", examples=("tokenized/",))] = ""
+    prefix: Annotated[str, _KEYS, Open(rule="repository_problems", examples=("tokenized/",))] = ""
     """The prefix in the bucket, as S3 has it: it is FSx that reads it, and no line of a file. Default - the whole
     bucket."""
     import_events: Sequence[RepositoryEvent] = tuple(RepositoryEvent)
