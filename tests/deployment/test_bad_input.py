@@ -871,7 +871,7 @@ AT_LOAD = [
     row(
         "tags",
         [("name: demo", "name: demo\ntags: {aws:x: y, n: 5}")],
-        "2:8: 'tags.aws:x' must be letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:, as team, got 'aws:x' as a name",
+        "2:8: 'tags.aws:x' must be letters, digits, spaces between them and _ . : / = + - @, not beginning with aws: or trainyard:, as team, got 'aws:x' as a name",
         "2:21: 'tags.n' must be text, got 5; put it in quotes: \"5\"",
     ),
     row(

@@ -33,6 +33,11 @@ def test_blanks_are_those_that_services_take() -> None:
     assert all(VALUE.problem(f"a{sign}b", NOWHERE) for sign in "\t\r\x85\u200b\ufeff")
 
 
+def test_no_blanks_are_at_the_ends() -> None:
+    texts = [text for blank in SEPARATORS for text in (blank, f"{blank}a", f"a{blank}")]
+    assert [text for text in texts if not (KEY.problem(text, NOWHERE) and VALUE.problem(text, NOWHERE))] == []
+
+
 def test_a_letter_that_this_python_does_not_know_yet_is_taken() -> None:
     unknown = next(sign for sign in map(chr, range(0x2FA20, 0x31350)) if category(sign) == "Cn")
     assert VALUE.problem(unknown, NOWHERE) is None
@@ -42,7 +47,7 @@ def test_a_letter_that_this_python_does_not_know_yet_is_taken() -> None:
 def test_values() -> None:
     assert VALUE.problem("", NOWHERE) is None
     assert str(VALUE.problem("a (b)", NOWHERE)) == (
-        "must be letters, digits, spaces and _ . : / = + - @, as research, got 'a (b)'"
+        "must be letters, digits, spaces between them and _ . : / = + - @, as research, got 'a (b)'"
     )
 
 

@@ -4,7 +4,8 @@ Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-a
 requirements" (2026-11-22): 50 tags, keys of 128 and values of 256 characters, the signs that all services allow, and no
 key that begins with ``aws:``. Letters, digits and blanks are those of all scripts (``tagValueType`` of IAM in
 botocore's model, 1.44.5: ``[\p{L}\p{Z}\p{N}_.:/=+\-@]*``). IAM tells keys apart without regard to case (IAM user guide,
-"Tags for IAM resources").
+"Tags for IAM resources"). No blanks at the ends: "Do not use leading or trailing spaces" (Elastic Load Balancing user
+guide, "Tags for your Application Load Balancer", read 2026-11).
 ``trainyard:`` begins the tags by which nodes of a fleet find one another, and by which their roles may.
 """
 
@@ -37,14 +38,14 @@ class _TagText(Text):
         r"""Return the same for ECMA-262, whose ``\w`` is ASCII alone (JSON Schema 2020-12, "Regular Expressions")."""
         said = Text.schema(self)
         signs = _SIGNS.replace(_LETTERS, r"\p{L}\p{N}_").replace(_BLANKS, r"\p{Z}")
-        return said | {"pattern": said["pattern"].replace(_SIGNS, signs)}
+        return said | {"pattern": said["pattern"].replace(_SIGNS, signs).replace(_BLANKS, r"\p{Z}")}
 
 
 TagKey = Annotated[
     str,
     _TagText(
-        pattern=rf"(?!{_KEPT}:){_SIGNS}+",
-        words="letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:",
+        pattern=rf"(?!{_KEPT}:)(?![{_BLANKS}]){_SIGNS}+(?<![{_BLANKS}])",
+        words="letters, digits, spaces between them and _ . : / = + - @, not beginning with aws: or trainyard:",
         example="team",
         longest=128,
     ),
@@ -52,8 +53,8 @@ TagKey = Annotated[
 TagValue = Annotated[
     str,
     _TagText(
-        pattern=rf"{_SIGNS}*",
-        words="letters, digits, spaces and _ . : / = + - @",
+        pattern=rf"(?![{_BLANKS}]){_SIGNS}*(?<![{_BLANKS}])",
+        words="letters, digits, spaces between them and _ . : / = + - @",
         example="research",
         longest=256,
         shortest=0,
