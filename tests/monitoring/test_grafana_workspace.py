@@ -119,6 +119,16 @@ def test_every_address_reaches_it_only_when_that_is_asked() -> None:
             LISTED
             | {
                 "authentication": [GrafanaAuthentication.SAML],
+                "saml": GrafanaSaml(
+                    metadata_url=IDP, role_attribute="role", admin_roles=["ops"], editor_roles=["ml", "ops"]
+                ),
+            },
+            "'saml.editor_roles[1]' must be none of 'admin_roles', got 'ops'; leave it out of one of the two",
+        ),
+        (
+            LISTED
+            | {
+                "authentication": [GrafanaAuthentication.SAML],
                 "saml": GrafanaSaml(metadata_url="https://10.1.1.1/m", role_attribute="role", admin_roles=["ops"]),
             },
             "'saml.metadata_url' must be at a domain of the internet, got 'https://10.1.1.1/m': Amazon Managed Grafana",

@@ -14,6 +14,7 @@ from cdk_trainyard.monitoring.spec import (
     AlarmOverride,
     AlertRulesSpec,
     GrafanaAuthentication,
+    GrafanaSaml,
     GrafanaWorkspaceSpec,
     OwnAlarm,
 )
@@ -177,6 +178,17 @@ def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator
         yield Problem(("saml",), f"must be left out, or {option('authentication')} must name {saml}")
     if spec.saml is not None and not unresolved(spec.saml, spec.saml.admin_roles) and not spec.saml.admin_roles:
         yield Problem(("saml", "admin_roles"), "must name one or more, got none: nobody could administer Grafana")
+    yield from _role_problems(spec.saml)
+
+
+def _role_problems(saml: GrafanaSaml | None) -> Iterator[Problem]:
+    """Check that each role says one thing of its users."""
+    if saml is None or unresolved(saml, saml.admin_roles, saml.editor_roles):
+        return
+    for index, role in enumerate(saml.editor_roles):
+        if not unresolved(role) and role in saml.admin_roles:
+            text = f"must be none of {option('admin_roles')}, got {shown(role)}; leave it out of one of the two"
+            yield Problem(("saml", "editor_roles", index), text)
 
 
 def _access_problems(spec: GrafanaWorkspaceSpec) -> Iterator[Problem]:
