@@ -103,87 +103,128 @@ OWN = "monitoring:\n  own_alarms: {Mine: {expr: '%s', minutes: 1, summary: x, se
 ALERTS = "alerts: {emails: [me@example.com]}\n"
 LINKED = "  buckets: {}\n  lustre:\n    data_repositories: [{file_system_path: %s, bucket: datasets}]\n"
 DAYS = "{name: day, schedule: cron(0 7 ? * 1-5 *), min_tasks: 2, max_tasks: 2}"
-SURPRISES = {
-    "an alarm of what is free rings when little is used": (
-        GOOD_SERVING + "monitoring:\n  alarms: {InodesLow: {threshold: 50}, DiskFull: {threshold: 90}}\n",
-        ("monitoring", "alarms", "DiskFull"),
-        "monitoring:rings-early",
-        "less than 90 percent are free; for 90 percent that are used, write 10",
-    ),
-    "an alarm at a part of a percent": (
-        GOOD_SERVING + "monitoring: {alarms: {EngineErrors: {threshold: 0.05}}}\n",
-        ("monitoring", "alarms", "EngineErrors"),
-        "monitoring:part-of-percent",
-        "counts percent of requests, and is less than one; for 5 percent, write 5",
-    ),
-    "errors at a part of a percent": (
-        edited(("  engine:", "  monitoring: {error_percent: 0.05}\n  engine:"), good=GOOD_SERVING),
-        ("serving", "monitoring"),
-        "serving:part-of-percent",
-        "'error_percent' 0.05 is less than one of a hundred requests; for 5 percent, write 5",
-    ),
-    "an alarm of GPUs whose exporter is off": (
-        GOOD_FLEET + ALERTS + OWN % "DCGM_FI_DEV_GPU_TEMP{$cluster} > 85",
-        ("monitoring", "own_alarms", "Mine"),
-        "monitoring:no-gpu",
-        "nothing here gives metrics of GPUs: it never rings, unless something of yours writes them; leave it out",
-    ),
-    "a critical alarm that nobody hears": (
-        GOOD_FLEET + OWN % "up{$cluster} == 0",
-        ("monitoring",),
-        "monitoring:nobody-told",
-        "some of 'own_alarms' are critical; a file names in 'alerts' who is, and Python gives 'topic'",
-    ),
-    "an issuer without https": (
-        edited((KEY, JWT.format(issuer="issuer.example/pool")), good=GOOD_SERVING),
-        ("serving", "load_balancer"),
-        "serving:issuer",
-        "as that of OpenID Connect does: tokens pass only if their claim iss is the same to the letter",
-    ),
-    "keys at the issuer itself": (
-        edited((KEY, JWT.format(issuer="https://issuer.example/pool")), good=GOOD_SERVING),
-        ("serving", "load_balancer"),
-        "serving:key-set",
-        "give what its https://issuer.example/pool/.well-known/openid-configuration says as 'jwks_uri'",
-    ),
-    "days of a schedule as numbers": (
-        edited(
-            (
-                "  engine:",
-                f"  scaling:\n    min_tasks: 1\n    max_tasks: 2\n    schedules: [{DAYS}]\n  engine:",
-            ),
-            good=GOOD_SERVING,
+SURPRISES = (
+    {
+        "an alarm of what is free rings when little is used": (
+            GOOD_SERVING + "monitoring:\n  alarms: {InodesLow: {threshold: 50}, DiskFull: {threshold: 90}}\n",
+            ("monitoring", "alarms", "DiskFull"),
+            "monitoring:rings-early",
+            "less than 90 percent are free; for 90 percent that are used, write 10",
         ),
-        ("serving",),
-        "serving:numbered-days",
-        "comes on SUN-THU, since 1 is Sunday there; for MON-FRI write the names",
-    ),
-    "days of a build as numbers": (
-        edited(
-            (
-                "    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
-                "    build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, schedule: cron(0 7 ? * 1 *)}",
-            ),
-            ("count: 8", "min_count: 0\n  max_count: 8"),
-            good=GOOD_FLEET[: GOOD_FLEET.index("  master:")],
+        "an alarm at a part of a percent": (
+            GOOD_SERVING + "monitoring: {alarms: {EngineErrors: {threshold: 0.05}}}\n",
+            ("monitoring", "alarms", "EngineErrors"),
+            "monitoring:part-of-percent",
+            "counts percent of requests, and is less than one; for 5 percent, write 5",
         ),
-        ("cluster", "image", "build"),
-        "fleet:numbered-days",
-        "'schedule' 'cron(0 7 ? * 1 *)' comes on SUN, since 1 is Sunday there; for MON write the names",
-    ),
-} | {
-    f"a directory in {orchestrator} with the path of the mount": (
-        edited(("  lustre:\n", LINKED % "/fsx/data"), good=good),
-        at,
-        f"{orchestrator}:mount-path-twice",
-        "its 'file_system_path' begins at the root of the file system; for /fsx/data on nodes write /data",
-    )
-    for orchestrator, good, at in (
-        ("fleet", GOOD_FLEET, ("cluster",)),
-        ("hyperpod", GOOD, ("cluster",)),
-        ("parallelcluster", GOOD_PARALLELCLUSTER, ("cluster",)),
-    )
-}
+        "errors at a part of a percent": (
+            edited(("  engine:", "  monitoring: {error_percent: 0.05}\n  engine:"), good=GOOD_SERVING),
+            ("serving", "monitoring"),
+            "serving:part-of-percent",
+            "'error_percent' 0.05 is less than one of a hundred requests; for 5 percent, write 5",
+        ),
+        "an alarm of GPUs whose exporter is off": (
+            GOOD_FLEET + ALERTS + OWN % "DCGM_FI_DEV_GPU_TEMP{$cluster} > 85",
+            ("monitoring", "own_alarms", "Mine"),
+            "monitoring:no-gpu",
+            "nothing here gives metrics of GPUs: it never rings, unless something of yours writes them; leave it out",
+        ),
+        "a critical alarm that nobody hears": (
+            GOOD_FLEET + OWN % "up{$cluster} == 0",
+            ("monitoring",),
+            "monitoring:nobody-told",
+            "some of 'own_alarms' are critical; a file names in 'alerts' who is, and Python gives 'topic'",
+        ),
+        "an issuer without https": (
+            edited((KEY, JWT.format(issuer="issuer.example/pool")), good=GOOD_SERVING),
+            ("serving", "load_balancer"),
+            "serving:issuer",
+            "as that of OpenID Connect does: tokens pass only if their claim iss is the same to the letter",
+        ),
+        "keys at the issuer itself": (
+            edited((KEY, JWT.format(issuer="https://issuer.example/pool")), good=GOOD_SERVING),
+            ("serving", "load_balancer"),
+            "serving:key-set",
+            "give what its https://issuer.example/pool/.well-known/openid-configuration says as 'jwks_uri'",
+        ),
+        "days of a schedule as numbers": (
+            edited(
+                (
+                    "  engine:",
+                    f"  scaling:\n    min_tasks: 1\n    max_tasks: 2\n    schedules: [{DAYS}]\n  engine:",
+                ),
+                good=GOOD_SERVING,
+            ),
+            ("serving",),
+            "serving:numbered-days",
+            "comes on SUN-THU, since 1 is Sunday there; for MON-FRI write the names",
+        ),
+        "days of a build as numbers": (
+            edited(
+                (
+                    "    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
+                    "    build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, schedule: cron(0 7 ? * 1 *)}",
+                ),
+                ("count: 8", "min_count: 0\n  max_count: 8"),
+                good=GOOD_FLEET[: GOOD_FLEET.index("  master:")],
+            ),
+            ("cluster", "image", "build"),
+            "fleet:numbered-days",
+            "'schedule' 'cron(0 7 ? * 1 *)' comes on SUN, since 1 is Sunday there; for MON write the names",
+        ),
+        "builds every minute": (
+            edited(
+                (
+                    "    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
+                    "    build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, schedule: cron(* * * * ? *)}",
+                ),
+                ("count: 8", "min_count: 0\n  max_count: 8"),
+                good=GOOD_FLEET[: GOOD_FLEET.index("  master:")],
+            ),
+            ("cluster", "image", "build"),
+            "fleet:many-builds",
+            "are paid for; for one, write one minute, as cron(0 4 ? * SUN *)",
+        ),
+        "a database on the head node": (
+            edited(
+                (
+                    "  head_node:\n",
+                    (
+                        "  slurm:\n    accounting:\n      endpoint: localhost\n      user_name: slurm\n"
+                        "      password_secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:db-abcdef\n"
+                        "  head_node:\n"
+                    ),
+                ),
+                good=GOOD_PARALLELCLUSTER,
+            ),
+            ("cluster",),
+            "parallelcluster:own-database",
+            "give the host of one, unless a script of yours does so before Slurm starts",
+        ),
+    }
+    | {
+        f"an address of another registry in {orchestrator}": (
+            edited(("cluster:\n", "cluster:\n  image_repositories: [ghcr.io/team/train]\n"), good=good),
+            ("cluster",),
+            f"{orchestrator}:other-registry",
+            "leave it out where nodes pull from ghcr.io itself, which asks for no right",
+        )
+        for orchestrator, good in (("fleet", GOOD_FLEET), ("hyperpod", GOOD), ("parallelcluster", GOOD_PARALLELCLUSTER))
+    }
+    | {
+        f"a directory in {orchestrator} with the path of the mount": (
+            edited(("  lustre:\n", LINKED % "/fsx/data"), good=good),
+            at,
+            f"{orchestrator}:mount-path-twice",
+            "its 'file_system_path' begins at the root of the file system; for /fsx/data on nodes write /data",
+        )
+        for orchestrator, good, at in (
+            ("fleet", GOOD_FLEET, ("cluster",)),
+            ("hyperpod", GOOD, ("cluster",)),
+            ("parallelcluster", GOOD_PARALLELCLUSTER, ("cluster",)),
+        )
+    }
+)
 
 
 @pytest.mark.parametrize(("file", "at", "slug", "says"), SURPRISES.values(), ids=SURPRISES)

@@ -9,7 +9,7 @@ from cdk_trainyard.fleet.spec_image import TrainingImageSpec
 from cdk_trainyard.hyperpod.kinds import UpdateSchedule
 from cdk_trainyard.options.fields import Scalar, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Kind
-from cdk_trainyard.options.schedules import Schedule, last_month, meet, numbered_days
+from cdk_trainyard.options.schedules import Schedule, last_month, meet, numbered_days, times_an_hour
 
 _SIX = (
     "of 6 fields (minute, hour, day of the month, month, day of the week, year) where 5 are, as "
@@ -45,6 +45,22 @@ _WEEKDAY = "whose day of the week is 1 to 7 or SUN to SAT, or alone ?, L or one 
 )
 def test_takes_what_comes(value: str) -> None:
     assert Schedule().problem(value, NOWHERE) is None
+
+
+@pytest.mark.parametrize(
+    ("schedule", "count"),
+    [
+        ("cron(* * * * ? *)", 60),
+        ("cron(0/20 4 * * ? *)", 3),
+        ("cron(5 * * * ? *)", 1),
+        ("rate(1 minute)", 60),
+        ("rate(90 minutes)", 1),
+        ("rate(1 hour)", 1),
+        ("at(2026-12-24T18:00:00)", 1),
+    ],
+)
+def test_how_often_a_schedule_comes_in_an_hour(schedule: str, count: int) -> None:
+    assert times_an_hour(schedule) == count
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.network.spec import Endpoint
-from cdk_trainyard.options.schedules import numbered_days
+from cdk_trainyard.options.repositories import other_registries
+from cdk_trainyard.options.schedules import numbered_days, times_an_hour
+from cdk_trainyard.problems import shown
 from cdk_trainyard.quotas import Quota
 from cdk_trainyard.storage.mount_facts import across_zones, hidden_home, named_twice
 from cdk_trainyard.tokens import unresolved
@@ -160,8 +162,8 @@ def build_warnings(build: TrainingImageSpec) -> Iterator[tuple[str, str]]:
     """
     for _, judgement in build_judgements(build):
         yield from (("unknown-versions", text) for text in judgement.unknown)
-    if build.schedule is not None and not unresolved(build.schedule) and (days := numbered_days(build.schedule)):
-        yield "numbered-days", f"'schedule' {days}"
+    yield from (("numbered-days", text) for text in numbered_schedule(build))
+    yield from (("many-builds", text) for text in many_builds(build))
 
 
 def _built_later(image: NodeImage) -> bool:
@@ -224,6 +226,20 @@ def numbered_schedule(build: TrainingImageSpec) -> Warnings:
         yield f"'schedule' {days}"
 
 
+def many_builds(build: TrainingImageSpec) -> Warnings:
+    """Builds that come before those before them can be done."""
+    if build.schedule is not None and not unresolved(build.schedule) and (count := times_an_hour(build.schedule)) > 1:
+        yield (
+            f"'schedule' {shown(build.schedule)} asks for {count} builds an hour, whose instances and snapshots are "
+            "paid for; for one, write one minute, as cron(0 4 ? * SUN *)"
+        )
+
+
+def repositories_elsewhere(spec: FleetSpec, _around: FleetFacts) -> Warnings:
+    """Repositories that are called as those of other registries."""
+    yield from other_registries(each.repository_arn for each in spec.image_repositories)
+
+
 WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
@@ -240,6 +256,7 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetFacts], Warnings]] = {
     "other-driver": other_driver_in_base,
     "unknown-versions": unknown_versions,
     "private-gpu-image": private_gpu_image,
+    "other-registry": repositories_elsewhere,
 }
 """Every warning by its id, which is API."""
 
@@ -252,5 +269,6 @@ MASTER_WARNINGS: dict[str, Callable[[NodeImage], Warnings]] = {
 BUILD_WARNINGS: dict[str, Callable[[TrainingImageSpec], Warnings]] = {
     "unknown-versions": unknown_packages,
     "numbered-days": numbered_schedule,
+    "many-builds": many_builds,
 }
 """Those of the build of an image."""

@@ -12,6 +12,7 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint
+from cdk_trainyard.options.repositories import other_registries
 from cdk_trainyard.reach import Route
 from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, named_twice, takes_efa
 from cdk_trainyard.tokens import unresolved
@@ -198,6 +199,11 @@ def private_gpu_image(cluster: ResolvedCluster) -> Warnings:
         yield from image_warnings(setup.exporters)
 
 
+def repositories_elsewhere(cluster: ResolvedCluster) -> Warnings:
+    """Repositories that are called as those of other registries."""
+    yield from other_registries(each.repository_arn for each in cluster.spec.image_repositories)
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
@@ -217,5 +223,6 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "unlisted-region": unlisted_region,
     "batches-on-slurm": batches_on_slurm,
     "private-gpu-image": private_gpu_image,
+    "other-registry": repositories_elsewhere,
 }
 """Every warning by its id, which is API."""

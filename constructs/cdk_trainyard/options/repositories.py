@@ -1,12 +1,14 @@
 """What repositories of ECR are called in a file: by their ARN, or by their name."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.options.texts import PRIVATE_IMAGE, REPOSITORY
 from cdk_trainyard.problems import Flaw, shown
+from cdk_trainyard.tokens import unresolved
 
 _NAME: Final = rf"(?=.{{2,256}}$){REPOSITORY}(/{REPOSITORY})*"
 """``RepositoryName`` of botocore's ECR model."""
@@ -26,6 +28,24 @@ def _arn_of(name: str) -> Arn:
 REPOSITORY_ARN: Final = _arn_of(_NAME)
 """The ARN of one repository."""
 _ANY_ARN: Final = _arn_of(rf"({_NAME}|\*)")
+
+
+def other_registries(arns: Iterable[str]) -> Iterator[str]:
+    """Say of names that begin as addresses of other registries do what they are taken for.
+
+    Source: Amazon ECR user guide, "Creating a pull through cache rule in Amazon ECR", read 2026-11: names of its
+    repositories begin with a prefix of yours, which may have dots.
+
+    Args:
+        arns: ARNs and names of repositories.
+    """
+    for name in (arn.rpartition(":repository/")[2] for arn in arns):
+        host, slash, _ = name.partition("/")
+        if slash and "." in host and not unresolved(name):
+            yield (
+                f"'image_repositories' has {shown(name)}, a repository of ECR that is called so, as a rule for pull "
+                f"through cache makes them; leave it out where nodes pull from {host} itself, which asks for no right"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,19 @@ def numbered_days(schedule: str) -> str | None:
     return f"{shown(schedule)} comes on {said}, since 1 is Sunday there; for {meant} write the names"
 
 
+def times_an_hour(schedule: str) -> int:
+    """Return how often a right schedule comes in an hour in which it comes.
+
+    Args:
+        schedule: The schedule.
+    """
+    kind, _, text = schedule.removesuffix(")").partition("(")
+    first, _, rest = text.partition(" ")
+    if kind == "cron":
+        return len(_all(_FIELDS[0], first))
+    return max(60 // int(first), 1) if rest.startswith("minute") else 1
+
+
 def meet(one: str, other: str) -> bool:
     """Say whether two right schedules come at one time, as far as their days are comparable.
 

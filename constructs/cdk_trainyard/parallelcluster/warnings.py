@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
+from cdk_trainyard.options.addresses import is_loopback
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version
@@ -16,7 +17,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     types_of,
 )
 from cdk_trainyard.parallelcluster.rules_addresses import accelerator_plan
-from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy, SlurmAccounting
 from cdk_trainyard.parallelcluster.spec_queues import Placement
 from cdk_trainyard.parallelcluster.warnings_nodes import little_memory, private_head_node
 from cdk_trainyard.parallelcluster.warnings_storage import (
@@ -288,6 +289,17 @@ def private_gpu_image(_: ParallelClusterSpec, context: ParallelClusterFacts) -> 
     yield from image_warnings(context.exporters)
 
 
+def own_database(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
+    """A database on the head node itself, where a script of the user's alone may set one up."""
+    accounting = spec.slurm.accounting
+    host = accounting.endpoint if isinstance(accounting, SlurmAccounting) else ""
+    if not unresolved(host) and is_loopback(host.lower()):
+        yield (
+            f"Slurm's accounting asks {host}, which is the head node itself, and nothing here sets a database up "
+            "there; give the host of one, unless a script of yours does so before Slurm starts"
+        )
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
@@ -317,5 +329,6 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnin
     "policy-of-aws": policy_of_aws,
     "script-without-right": script_without_right,
     "private-gpu-image": private_gpu_image,
+    "own-database": own_database,
 }
 """Every warning by its id, which is API."""

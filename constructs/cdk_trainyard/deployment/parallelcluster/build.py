@@ -7,10 +7,11 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.cluster import Surroundings
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
-from cdk_trainyard.deployment.parallelcluster.rules import prepared
+from cdk_trainyard.deployment.parallelcluster.rules import grant_warnings, prepared
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import CustomAction, NodeScripts, ParallelCluster, SlurmAccounting
@@ -40,6 +41,7 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> P
         scripts_bucket=around.buckets.scripts,
         **said,
     )
+    say_warnings(made, grant_warnings(grants))
     made.allow_pull(grants.image_repositories)
     made.allow_remote_write(grants.prometheus_workspace_arn)
     # the nodes alone wait for the rules that let them in: some of these refer to security groups of the cluster

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -30,6 +31,7 @@ from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
 from cdk_trainyard.network.rules import no_prometheus
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.repositories import other_registries
 from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import rules as room
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
@@ -39,7 +41,8 @@ from cdk_trainyard.parallelcluster.rules_venv import other_nodes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
-from cdk_trainyard.problems import At, Problem, Warned, shown, warnings_of, within
+from cdk_trainyard.problems import At, Problem, Warned, shown, warned, warnings_of, within
+from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import Unknown, unresolved
 
 if TYPE_CHECKING:
@@ -98,7 +101,18 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     """
     said, context = _resolved(deployment)
     found = warnings_of("parallelcluster", WARNINGS, resolve_cluster(said, context), context)
-    return within(("cluster",), found)
+    grants = cast("ParallelClusterSection", deployment.cluster).grants
+    return within(("cluster",), chain(found, grant_warnings(grants)))
+
+
+def grant_warnings(grants: NodeGrantsSpec) -> Iterator[Warned]:
+    """Return what may surprise about what nodes may pull.
+
+    Args:
+        grants: What nodes may pull and write.
+    """
+    names = [each.repository_arn for each in grants.image_repositories]
+    return warned("parallelcluster", "other-registry", other_registries(names))
 
 
 def _resolved(deployment: DeploymentSpec) -> tuple[ParallelClusterSpec, ParallelClusterFacts]:
