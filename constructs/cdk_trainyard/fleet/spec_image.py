@@ -100,8 +100,8 @@ class TrainingImageSpec:
         ]
         | None
     ) = None
-    """When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; not for plain Ubuntu, which is of one
-    day, and AMIs of yours: they do not change. Default - when it is asked."""
+    """When it is built anew, as ``cron(0 4 ? * SUN *)`` or ``rate(7 days)``, if the base has changed; not for plain
+    Ubuntu, which is of one day, and AMIs of yours: they do not change. Default - when it is asked."""
     while_deploying: bool = False
     """Whether it is built while the stack is deployed, which then takes about an hour. Default: false."""
 

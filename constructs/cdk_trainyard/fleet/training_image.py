@@ -67,8 +67,8 @@ class TrainingImage(Construct):
         instance_type: What builds and tests; of the base's architecture. Default: m5.2xlarge.
         volume_gib: Size of the image's root volume in GiB. Default: 200.
         regions: Regions that it is copied to. Default - the stack's alone.
-        schedule: When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; not for plain Ubuntu,
-            which is of one day, and AMIs of yours: they do not change.
+        schedule: When it is built anew, as ``cron(0 4 ? * SUN *)`` or ``rate(7 days)``, if the base has changed; not
+            for plain Ubuntu, which is of one day, and AMIs of yours: they do not change.
             Default - when it is asked.
         while_deploying: Whether it is built while the stack is deployed, which then takes about an hour.
             Default: False.

@@ -129,7 +129,7 @@ class ScalingSchedule:
     ]
     """What it is for: its name (``ScheduledActionName``)."""
     schedule: Annotated[str, Schedule()]
-    """When: ``cron(…)`` or ``at(…)``, as Application Auto Scaling reads it."""
+    """When: ``cron(…)``, ``at(…)`` or ``rate(…)``, as Application Auto Scaling reads it."""
     min_tasks: _Tasks
     """The least number of tasks from then on; 0 with ``max_tasks`` 0: nothing runs."""
     max_tasks: _Tasks
