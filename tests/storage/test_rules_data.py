@@ -89,6 +89,14 @@ def test_what_root_does_not_run_is_exported_and_what_it_runs_is_read(more: dict[
     assert list(repository_problems(link(**more))) == []
 
 
+@pytest.mark.parametrize("prefix", ["a\u200b/", " a/", "a/ "])
+def test_a_prefix_is_one_to_the_letter(prefix: str) -> None:
+    judge = Judge(environment=Environment())
+    judge.judged(link(prefix=prefix))
+    (found,) = judge.problems
+    assert (found.at, found.text.partition(",")[0]) == (("prefix",), "must be one line to the letter")
+
+
 def test_tokens_pass() -> None:
     repository = link(prefix=TEXT, chunk_mib=NUMBER)
     assert list(repository_problems(repository)) == []
