@@ -272,4 +272,5 @@ def test_the_ids_are_api() -> None:
         "unlisted-region",
         "batches-on-slurm",
         "private-gpu-image",
+        "other-registry",
     ]
