@@ -30,7 +30,7 @@ _REFERENCE: Final = re.compile(r"\$\{|\{\{resolve:")
 _NOT_PUBLIC: Final = (".alt", ".home.arpa", ".internal", ".invalid", ".local", ".localhost", ".onion", ".test")
 """IANA, "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``."""
 _OF_HOSTS: Final = {"ip6-localhost", "ip6-loopback"}
-"""Names of the loopback interface beside ``localhost`` in Ubuntu's and Amazon Linux's ``/etc/hosts``."""
+"""Names of the loopback interface beside ``localhost`` in ``/etc/hosts`` of Ubuntu."""
 _PAGES: Final = (
     (r"https://github\.com/([^/?#]+/[^/?#]+)/blob/([^?#]+)(#.*)?", r"https://raw.githubusercontent.com/\1/\2"),
     (r"https://gitlab\.com/([^?#]+)/-/blob/([^?#]+)(#.*)?", r"https://gitlab.com/\1/-/raw/\2"),

@@ -4,8 +4,8 @@ Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-a
 requirements" (2026-11-22): 50 tags, keys of 128 and values of 256 characters, the signs that all services allow, and no
 key that begins with ``aws:``. Letters, digits and blanks are those of all scripts (``tagValueType`` of IAM in
 botocore's model, 1.44.5: ``[\p{L}\p{Z}\p{N}_.:/=+\-@]*``). IAM tells keys apart without regard to case (IAM user guide,
-"Tags for IAM resources"). No blanks at the ends: "Do not use leading or trailing spaces" (Elastic Load Balancing user
-guide, "Tags for your Application Load Balancer", read 2026-11).
+"Tags for IAM resources"). No blanks at the ends: "Do not use leading or trailing spaces" (user guide for Application
+Load Balancers, "Tag an Application Load Balancer", 2026-11-28).
 ``trainyard:`` begins the tags by which nodes of a fleet find one another, and by which their roles may.
 """
 

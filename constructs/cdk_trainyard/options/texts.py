@@ -134,15 +134,14 @@ both stacks, and in the domain of every partition."""
 _ECR: Final = re.compile(r"([^/]+\.)?(dkr[.-])?ecr(-fips)?\.([^/.]+\.)?amazonaws\.com(\.cn)?(:[0-9]+)?")
 """What has the name of ECR as a part of a host of AWS's."""
 _PUBLIC: Final = "public.ecr.aws"
-"""Amazon ECR Public user guide, "Public registry concepts": each registry in it has an alias."""
+"""Amazon ECR Public API reference, ``Registry``: an address has a universal prefix and the registry's alias."""
 _PAGES: Final = {
     "gallery.ecr.aws": _PUBLIC,
     "hub.docker.com": "docker.io",
     "github.com": "ghcr.io",
     "catalog.ngc.nvidia.com": "nvcr.io",
 }
-"""Web pages of images, and the registries that have them (Amazon ECR Public user guide, "Pulling"; Docker docs, "docker
-image pull"; GitHub docs, "Working with the Container registry"; NVIDIA NGC catalog user guide; read 2026-11)."""
+"""Hosts of web pages about images, and the registries that the commands on these pages pull from."""
 LINE: Final = Text(
     pattern=rf"{_NO_REFERENCE}[^\x00-\x1f\x7f-\x9f\u2028\u2029]*",
     words="one line without '${' and '{{resolve:', which CloudFormation and shells take for references",
