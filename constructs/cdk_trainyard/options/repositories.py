@@ -33,7 +33,7 @@ _ANY_ARN: Final = _arn_of(rf"({_NAME}|\*)")
 def other_registries(arns: Iterable[str]) -> Iterator[str]:
     """Say of names that begin as addresses of other registries do what they are taken for.
 
-    Source: ``PullThroughCacheRuleRepositoryPrefix`` of botocore's ECR model, 1.44.5: names of a rule's repositories begin
+    Source: ``PullThroughCacheRuleRepositoryPrefix`` of botocore's ECR model, 1.44.5: names of its repositories begin
     with a prefix of yours, which may have dots.
 
     Args:
