@@ -3,7 +3,7 @@
 import pytest
 from aws_cdk import Fn, Token
 
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import UNKNOWN, Unknown, unresolved
 
 TEXT = Token.as_string({"Ref": "Text"})
 
@@ -33,3 +33,7 @@ def test_plain_values_are_judged(value: object) -> None:
 
 def test_nothing_is_no_token() -> None:
     assert not unresolved()
+
+
+def test_what_nobody_knows_has_no_words() -> None:
+    assert f"{Unknown()}, {(Unknown(),)}" == f"{UNKNOWN}, ({UNKNOWN},)"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from unicodedata import name
 
 from cdk_trainyard.problems import Problem, sentence
+from cdk_trainyard.tokens import UNKNOWN
 
 if TYPE_CHECKING:
     from constructs import IConstruct
@@ -41,12 +42,14 @@ _ABBREVIATED = 3
 def raise_problems(where: "str | IConstruct", problems: Sequence[Problem | str]) -> None:
     """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none.
 
+    What would show a value of a wrong form, which is among them, follows from that, and is not told.
+
     Args:
         where: The construct, or what else has been written.
         problems: The problems.
     """
-    if problems:
-        raise ConfigurationError(where if isinstance(where, str) else where.node.path, problems)
+    if told := [each for each in problems if UNKNOWN not in (each if isinstance(each, str) else each.text)]:
+        raise ConfigurationError(where if isinstance(where, str) else where.node.path, told)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

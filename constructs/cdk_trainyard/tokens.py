@@ -21,6 +21,8 @@ _DUMMIES: Final = frozenset(
         *("rtb-12345s", "rtb-67890s", "rtb-12345p", "rtb-57890p", "ami-1234", "pl-xxxxxxxx"),
     }
 )  # aws-cdk-lib: core/lib/stack.ts, aws-ec2/lib/vpc.ts, machine-image.ts and prefix-list.ts; a test compares
+UNKNOWN: Final = "\ue002"
+"""What an unknown is as text: a private character, so that a sentence that shows one can be told, and is not said."""
 _DUMMY_PARTS: Final = ("dummy-value-for-", "/DUMMY_ARN")  # aws-ssm/lib/parameter.ts; roles and repositories
 
 
@@ -77,6 +79,10 @@ class Unknown:
     def __call__(self, *_args: Any, **_more: Any) -> "Unknown":
         """Return an unknown."""
         return self
+
+    def __repr__(self) -> str:
+        """Be what no sentence shows."""
+        return UNKNOWN
 
     def __iter__(self) -> Any:
         """Have no items."""

@@ -1,13 +1,16 @@
 """A value of another kind in a mapping whose names are the user's is answered, beside well-formed ones of any name."""
 
+import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.deployment._document import read_document
+from cdk_trainyard.deployment._document import KeyPath, read_document
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Json, Named, fields_of
+from cdk_trainyard.tokens import UNKNOWN
 from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, GOOD_SERVING, problems_of
 from tests.deployment.mutations import mutations
 from tests.options.test_every_option import reachable
@@ -112,6 +115,34 @@ def test_nothing_is_said_of_what_follows_from_a_value_that_is_refused(path: Path
         if here := [each for each in said if each.startswith(place)]:
             assert said == here, mutation.path
     assert misspelt
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=lambda path: path.stem)
+def test_what_nobody_knows_is_not_shown_beside_another_fault(path: Path, tmp_path: Path) -> None:
+    text, changed = path.read_text(), tmp_path / path.name
+    document = read_document(text, path.name)
+    lines, columns = text.splitlines(), {at: place for at, place in document.values.items() if at in document.sources}
+
+    def put(written: list[str], at: KeyPath, value: str) -> list[str]:
+        line, column = columns[at].line - 1, columns[at].column - 1
+        rest = re.sub(r"^[^\s,\]}#]+", value, written[line][column:])
+        return [*written[:line], written[line][:column] + rest, *written[line + 1 :]]
+
+    for first, second in pairwise(columns):
+        for unknown, wrong, fault in ((first, second, "0"), (second, first, "x")):
+            if columns[first].line != columns[second].line:
+                changed.write_text("\n".join(put(put(lines, unknown, "[[]]"), wrong, fault)))
+                said = "\n".join(problems_of(changed))
+                assert "object at 0x" not in said
+                assert UNKNOWN not in said
+
+
+def test_a_schedule_is_told_of_beside_one_whose_name_nobody_knows(write: Callable[[str], Path]) -> None:
+    night = '{name: night, schedule: "cron(0 20 ? * * *)", min_tasks: 0, max_tasks: 0}'
+    once = '{name: 5, schedule: "at(2027-06-02T06:00:00)", min_tasks: 1, max_tasks: 1}'
+    scaling = f"  scaling: {{min_tasks: 1, max_tasks: 1, schedules: [{night}, {once}]}}\n"
+    said = problems_of(write(GOOD_SERVING.replace("    tasks: 2\n", "") + scaling))
+    assert [each.partition("; ")[2] for each in said] == ["give that a cron(…) of every year", 'put it in quotes: "5"']
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
+from cdk_trainyard.tokens import UNKNOWN
 
 _GO: Final = "must be left out"
 """How a sentence begins about what must go, be it an item of a right name."""
@@ -89,7 +90,7 @@ def _of_rules(
         path, value = found_in(deployment, problem.at)
         beside = [called(at) for at in others(problem)]
         is_told = path in (unknown if _is_name(deployment, problem) else answered)
-        if not is_told and not any(at in unknown for at in beside):
+        if not is_told and UNKNOWN not in problem.text and not any(at in unknown for at in beside):
             text = sentence(problem, called=called)
             if type(value) in _PLAIN and path not in document.values:  # a default, wrong beside a key that is said
                 text = f"{text} ({shown(value)} is the default)"

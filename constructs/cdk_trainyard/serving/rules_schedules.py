@@ -84,7 +84,8 @@ def _not_brought_back(
         month = last_month(end.schedule)
         if month is None:
             text = "must not end the last task again and again where tasks are brought back for the last time by"
-            yield Problem(at, f"{text} {shown(last.schedule)}; give {shown(last.name)} a cron(…) of every year")
+            that = "that" if unresolved(last.name) else shown(last.name)
+            yield Problem(at, f"{text} {shown(last.schedule)}; give {that} a cron(…) of every year")
         elif zones == {end.time_zone} and _is_after((month, _when(end.schedule)), (until, _when(last.schedule))):
             text = f"must be before {shown(last.schedule)}, the last time that tasks are brought back, got"
             yield Problem((*at, "schedule"), f"{text} {shown(end.schedule)}; bring them back later")
