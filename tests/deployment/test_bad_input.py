@@ -467,6 +467,21 @@ AT_LOAD = [
         "15:5: 'cluster.groups.worker_group' must be 1 to 63 letters, digits and inner hyphens, got 'worker_group' as a name; use 'worker-group'",
     ),
     row(
+        "key-of-the-cluster-among-groups",
+        [("    workers:", "    node_recovery: None\n    workers:")],
+        "15:5: 'cluster.groups.node_recovery' is a key, and no name here: it belongs in 'cluster'",
+    ),
+    row(
+        "key-of-a-group-among-groups",
+        [("    workers:", "    instance_types: [ml.m5.large]\n    workers:")],
+        "15:5: 'cluster.groups.instance_types' is a key, and no name here: it belongs in 'cluster.groups.<name>'",
+    ),
+    row(
+        "section-of-both-among-groups",
+        [("    workers:", "    lifecycle: {on_create: on_create.sh}\n    workers:")],
+        "15:5: 'cluster.groups.lifecycle' is a key, and no name here: it belongs in 'cluster' or 'cluster.groups.<name>'",
+    ),
+    row(
         "group-like-another",
         [
             (

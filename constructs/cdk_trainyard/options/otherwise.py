@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from cdk_trainyard.options.elsewhere import parts
-from cdk_trainyard.options.fields import Field, Items, Part, keys_of
+from cdk_trainyard.options.fields import Field, Items, Named, Part, Shape, keys_of
 from cdk_trainyard.options.remedies import INTRINSIC
 from cdk_trainyard.options.signs import as_item
 from cdk_trainyard.options.unknown_keys import in_snake_case, instead_of, meant
-from cdk_trainyard.problems import At, shown
+from cdk_trainyard.problems import At, dotted, shown
 from cdk_trainyard.tokens import Unknown
 
 _Known = TypeVar("_Known")
@@ -114,6 +114,30 @@ def _is_item(key: str, data: object, options: Mapping[str, Field]) -> bool:
         name for spec, _ in (parts(options[key].shape, data) if key in options else ()) for name in keys_of(spec)
     }
     return bool((data.keys() & options.keys()) - of_option)
+
+
+def too_deep(around: type, shape: Shape, data: Mapping[str, Any], at: At) -> dict[str, str]:
+    """Return keys that stand in place of names of items, each with where it belongs.
+
+    Args:
+        around: The section that has the items.
+        shape: What stands below their names.
+        data: What the file has.
+        at: Where it has it.
+    """
+    item = shape.item if isinstance(shape, Named) or (isinstance(shape, Items) and shape.by_name is not None) else None
+    if not isinstance(item, Part):
+        return {}
+    name = shape.by_name if isinstance(shape, Items) else None
+    outside, inside = keys_of(around), {key: option for key, option in keys_of(item.spec).items() if key != name}
+    found: dict[str, str] = {}
+    for key, value in data.items():
+        options = [(each, place) for each, place in ((outside, at[:-1]), (inside, (*at, "<name>"))) if key in each]
+        of_option = {name for each, _ in options for part, _ in parts(each[key].shape, {}) for name in keys_of(part)}
+        is_item = isinstance(value, Mapping) and (value.keys() & inside.keys()) - of_option
+        if options and not is_item and not isinstance(value, Unknown):
+            found[key] = " or ".join(repr(dotted(place)) for _, place in options)
+    return found
 
 
 def also_at(moved: Mapping[At, At], known: Mapping[At, _Known]) -> dict[At, _Known]:

@@ -28,7 +28,7 @@ from cdk_trainyard.options.fields import (
 )
 from cdk_trainyard.options.json_objects import is_unknown, json_object
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.otherwise import are_repeated, otherwise, steps_in
+from cdk_trainyard.options.otherwise import are_repeated, otherwise, steps_in, too_deep
 from cdk_trainyard.options.remedies import (
     as_written,
     assigned,
@@ -142,7 +142,17 @@ class Reader:
             what = "a list" if several is tuple else "a mapping"
             return self._refused(at, self._values.flaw(f"must be {what}", value, at, remedy))
         chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
+        if chosen and isinstance(value, Mapping):
+            value = self._items_alone(spec, chosen, value, at)
         return self._value(chosen, value, at) if chosen else Unknown()
+
+    def _items_alone(self, spec: type, shape: Shape, data: Mapping[str, Any], at: At) -> Any:
+        """Return a section without keys that stand one level too deep in it, in place of names, which are answered."""
+        keys = too_deep(spec, shape, data, at)
+        for key, where in keys.items():
+            self._refused((*at, key), Flaw(f"is a key, and no name here: it belongs in {where}"), of_key=True)
+        left = {key: value for key, value in data.items() if key not in keys}
+        return left if left or not keys else Unknown()
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
