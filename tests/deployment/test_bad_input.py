@@ -740,6 +740,16 @@ AT_LOAD = [
         "4:9: 'network.zone' must be the name or the id of a zone, as 'us-west-2a' or 'usw2-az1', got 'somewhere'",
     ),
     row(
+        "zone-of-another-region-beside-ids",
+        [("zone: use1-az4", "zone: eu-west-1a\n  nat: per-zone\n  service_zones: [use1-az1, use1-az2]")],
+        "4:9: 'network.zone' must be a zone of the stack's Region us-east-1, got 'eu-west-1a' of eu-west-1",
+    ),
+    row(
+        "zones-mixed-with-nat-in-each",
+        [("zone: use1-az4", "zone: us-east-1-bos-1a\n  nat: per-zone\n  service_zones: [use1-az1, use1-az2]")],
+        "4:9: 'network.zone' must be an id like those of services and public subnets, 'use1-az1', got […]",
+    ),
+    row(
         "zones-mixed",
         [("zone: use1-az4", "zone: use1-az4\n  service_zones: [us-east-1a, us-east-1b]")],
         "4:9: 'network.zone' must be a name like those of services and public subnets, 'us-east-1a', got 'use1-az4'; which name stands for which id differs from account to account",

@@ -357,7 +357,6 @@ AT_LOAD = [
         "no model",
         [(MODEL, "")],
         "6:1: 'serving.model' is missing; it needs 'name', 'prefix', 'tensor_parallel'",
-        "6:1: 'serving.model.preset' or 'shape' must be given, for memory follows from it, got neither",
     ),
     row(
         "no authentication",
@@ -369,7 +368,6 @@ AT_LOAD = [
         [(DOOR, ""), ("  service_zones: [usw2-az1, usw2-az2]\n", "")],
         "3:1: 'network.service_zones' must be in 2 zones or more for an internal load balancer, got none",
         "5:1: 'serving.load_balancer' is missing; it needs 'authentication'",
-        "5:1: 'serving.load_balancer.certificate_arn' must be given, since the load balancer speaks HTTPS; request one of ACM in the same Region, or say 'plain_http' for an internal one",
     ),
     row(
         "a cluster without an orchestrator",

@@ -265,6 +265,10 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'queues[0].compute[0].slurm.Gres' is ParallelCluster's own to set; schedule whole nodes with 'exclusive' of the queue"
         ),
     ),
+    "a parameter of nodes that is taken, whatever its value": (
+        queues(cpu(slurm={"Weight": "x"})),
+        "'queues[0].compute[0].slurm.Weight' is ParallelCluster's own to set; remove it",
+    ),
     "a parameter of slurm.conf that is taken": (
         given(slurm=SlurmSettings(custom=[{"GresTypes": "neuron"}])),
         "'slurm.custom[0].GresTypes' is ParallelCluster's own to set; remove it",

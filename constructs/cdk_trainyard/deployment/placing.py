@@ -51,7 +51,12 @@ def _at_their_places(
             yield _placed(document, each.at, each, sentence(each))
     unknown = {*document.reported, *reader.meant}
     answered = {*unknown, *(problem.at for problem in of_form)}
-    yield from _of_rules(document, deployment, of_rules, answered=answered, unknown=unknown)
+    of_what_is_there = (
+        each
+        for each in of_rules
+        if not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
+    )
+    yield from _of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)
 
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:

@@ -56,15 +56,19 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         spec: The network.
         region: The stack's Region. None: not known.
     """
-    problems = [
+    of_each = [
         *zone_problems(("zone",), spec.zone, region),
         *further_zones_problems("public_zones", spec.public_zones, region),
         *further_zones_problems("service_zones", spec.service_zones, region),
+    ]
+    of_zones = of_each or [*one_way_problems(spec)]
+    problems = [
+        *of_zones,
         *zones_together_problems(spec, region),
         *(found for name in ("cidr", "accelerator_cidr", "secondary_cidr") for found in cidr_problems(spec, name)),
         *secondary_cidr_problems(spec),
         *accelerator_block_problems(spec),
-        *nat_problems(spec),
+        *(nat_problems(spec) if not of_zones else ()),  # other zones may have a subnet
         *endpoints_problems(spec),
         *prometheus_problems(spec, region),
         *flow_logs_problems(spec),
@@ -281,17 +285,14 @@ def further_zones_problems(name: str, zones: Sequence[str], region: str | None) 
 
 
 def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[Problem]:
-    """Check that all zones are of one Region and written one way, and that services get at least two."""
-    zones = [spec.zone, *spec.public_zones, *spec.service_zones]
-    if unresolved(*zones) or any(zone_region(each) is None for each in zones):
+    """Check that all zones are of one Region, and that services get at least two."""
+    zones = _known_zones(spec)
+    if not zones:
         return
     others = f"{option('public_zones')} and {option('service_zones')}"
     regions = sorted({str(zone_region(each)) for each in zones})
-    names, ids = [each for each in zones if not is_zone_id(each)], [each for each in zones if is_zone_id(each)]
     if len(regions) > 1 and region is None:
         yield Problem(("zone",), f"must be of the Region of {others}, got {', '.join(regions)}")
-    if names and ids:
-        yield _odd_one(spec)
     if 0 < len(spec.service_zones) < ZONES_OF_A_SERVICE:
         alone = (
             f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out without accounting and serving"
@@ -299,15 +300,23 @@ def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[P
         yield Problem(("service_zones",), f"must be at least {ZONES_OF_A_SERVICE} zones, {alone}")
 
 
-def _odd_one(spec: NetworkSpec) -> Problem:
-    """Return what is wrong with the first zone that is written in another way than ``zone``, or than all others."""
+def one_way_problems(spec: NetworkSpec) -> Iterator[Problem]:
+    """Check that all zones are written one way: the first that is not as ``zone``, or as all others, is wrong."""
+    if len({is_zone_id(each) for each in _known_zones(spec)}) < 2:  # noqa: PLR2004  by name and by id
+        return
     zones: dict[At, str] = {(name, i): each for name in _FURTHER for i, each in enumerate(getattr(spec, name))}
     odd = [at for at, zone in zones.items() if is_zone_id(zone) is not is_zone_id(spec.zone)]
     at, like = (("zone",), "those of services and public subnets") if len(odd) == len(zones) > 1 else (odd[0], "'zone'")
     zone, other = zones.get(at, spec.zone), zones[odd[0]] if at == ("zone",) else spec.zone
     what = "a name" if is_zone_id(zone) else "an id"
     why = "which name stands for which id differs from account to account"
-    return Problem(at, f"must be {what} like {like}, {shown(other)}, got {shown(zone)}; {why}")
+    yield Problem(at, f"must be {what} like {like}, {shown(other)}, got {shown(zone)}; {why}")
+
+
+def _known_zones(spec: NetworkSpec) -> list[str]:
+    """Return all zones; none where one of them is not known, or is no zone."""
+    zones = [spec.zone, *spec.public_zones, *spec.service_zones]
+    return [] if unresolved(*zones) or not all(map(zone_region, zones)) else zones
 
 
 def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:

@@ -133,7 +133,8 @@ def too_deep(around: type, shape: Shape, data: Mapping[str, Any], at: At) -> dic
     found: dict[str, str] = {}
     for key, value in data.items():
         options = [(each, place) for each, place in ((outside, at[:-1]), (inside, (*at, "<name>"))) if key in each]
-        of_option = {name for each, _ in options for part, _ in parts(each[key].shape, {}) for name in keys_of(part)}
+        own = {part for each, _ in options for part, step in parts(each[key].shape, {}) if not step}
+        of_option = {name for part in own for name in keys_of(part)}
         is_item = isinstance(value, Mapping) and (value.keys() & inside.keys()) - of_option
         if options and not is_item and not isinstance(value, Unknown):
             found[key] = " or ".join(repr(dotted(place)) for _, place in options)

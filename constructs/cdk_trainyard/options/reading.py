@@ -58,6 +58,7 @@ class Reader:
         problems: What was found, with the file's own keys as paths.
         unread: The keys that their section does not have.
         meant: The keys that misspelt ones most likely meant.
+        missing: The sections that are not there, and of which it is said what they need.
         outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
         moved: Where items stand that should be elsewhere: the path that they should have → the one that they have.
@@ -70,6 +71,7 @@ class Reader:
     problems: list[Problem] = field(default_factory=list)
     unread: set[At] = field(default_factory=set)
     meant: set[At] = field(default_factory=set)
+    missing: set[At] = field(default_factory=set)
     outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
     moved: dict[At, At] = field(default_factory=dict)
@@ -131,6 +133,7 @@ class Reader:
         spec = shape.spec if isinstance(shape, Part) and shape.existing is None else None
         needed = ", ".join(map(repr, required_keys(spec))) if spec else ""
         self._refused(at, Flaw("is missing", remedy=needed and f"; it needs {needed}"))
+        self.missing.update([at] if needed else [])
         return Reader(environment=self.environment).read(spec, {}, at) if spec else Unknown()
 
     def _option(self, spec: type, option: Field, data: Mapping[str, Any], at: At) -> Any:

@@ -1,7 +1,7 @@
 """Whether Slurm reads the parameters that a file hands to it. Pure: nothing is created here."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
@@ -80,7 +80,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ParallelClusterFacts) 
         table = table_of(line)
         if not line:
             yield Problem(at, "must be a parameter with its value, as KillWait: 60, got nothing; remove it")
-        yield from _parameter_problems(at, line, table)
+        yield from _parameter_problems(at, _without(line, names) if table == "cluster" else line, table)
         for name, value in line.items():
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
                 yield Problem((*at, name), f"must name no nodes with -st- or -dy-, got {shown(value)}")
@@ -115,14 +115,20 @@ def _account_problems(at: At, parameters: Mapping[str, Any], table: str, *, heed
 
 
 def _level_problems(at: At, parameters: Any, table: str, level: str, *, has_accounts: bool = True) -> Problems:
-    yield from _parameter_problems(at, parameters or {}, table)
+    denied = (*fact("denied_slurm_settings")[level], *_OTHER_NAMES.get(level, ()))
+    yield from _parameter_problems(at, _without(parameters or {}, denied), table)
     if table == "partition" and not has_accounts:
         yield from _account_problems(at, parameters or {}, table)
     for name in parameters or {}:
-        if name.lower() in (*fact("denied_slurm_settings")[level], *_OTHER_NAMES.get(level, ())):
+        if name.lower() in denied:
             hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
             yield Problem((*at, name), f"is ParallelCluster's own to set{hint}", of_key=True)
     yield from _again(at, parameters or {}, set())
+
+
+def _without(parameters: Mapping[str, Any], denied: Collection[str]) -> dict[str, Any]:
+    """Return parameters without those that must go, whatever their values."""
+    return {name: value for name, value in parameters.items() if name.lower() not in denied}
 
 
 def _again(at: At, parameters: Mapping[str, Any], before: set[str]) -> Problems:
