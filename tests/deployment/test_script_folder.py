@@ -32,7 +32,7 @@ OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n"
             "must hold LF line ends only, got CR LF at own.sh:1",
         ),
         ({"own.sh": b"echo hello\n"}, "10:26: 'cluster.lifecycle.on_create'", "must begin with '#!'"),
-        ({"other.sh": SCRIPT}, "10:26: 'cluster.lifecycle.on_create'", "must be a file at the top of the folder"),
+        ({"own2.sh": SCRIPT}, "10:26: 'cluster.lifecycle.on_create'", "must be a file at the top of the folder"),
         (
             {"own.sh": SCRIPT, "provisioning_parameters.json": b"{}"},
             "10:42: 'cluster.lifecycle.folder'",
@@ -256,6 +256,12 @@ def test_a_folder_that_is_none_of_scripts_is_not_walked_to_its_end(
     assert problems_of(path) == [
         "10:42: 'cluster.lifecycle.folder' must hold at most 10000 files, got more; is it a folder of scripts?"
     ]
+
+
+def test_a_folder_of_other_programs_is_not_read(write: Callable[[str], Path]) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", {"key.pem": b"", "lib/crlf.sh": b"#!/bin/sh\r\n"})
+    assert problems_of(path) == ["10:42: 'cluster.lifecycle.folder' must have 'own.sh' at its top, got 'own' without"]
 
 
 @pytest.mark.parametrize("folder", ["/", "/etc", "/etc/../usr", "HOME", "link", "/home"])

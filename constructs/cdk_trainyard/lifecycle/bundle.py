@@ -63,7 +63,7 @@ class Bundle:
         unreadable: Names of what is neither a file nor a folder nor a link to a file of its own folder, or may not be
             read.
         misnamed: Names that are not UTF-8 or have control characters, with those written out.
-        too_many: Whether there is more that was not looked at.
+        too_many: Whether there are so many files that none was read.
     """
 
     files: tuple[BundleFile, ...]
@@ -117,7 +117,9 @@ def read_bundle(*folders: tuple[str, Path]) -> Bundle:
     misnamed: list[str] = []
     room = BUNDLE_BYTES
     entries = [(place, folder, *entry) for place, folder in folders for entry in islice(_walk(folder), MOST_FILES + 1)]
-    for place, folder, name, path in entries[:MOST_FILES]:
+    if len(entries) > MOST_FILES:
+        return Bundle(files=(), too_many=True)
+    for place, folder, name, path in entries:
         target = f"{place}/{name}" if place else name
         if (not target.isascii() and not _is_text(target)) or not target.isprintable():
             misnamed.append(target.encode("unicode_escape", "surrogatepass").decode())
@@ -130,7 +132,6 @@ def read_bundle(*folders: tuple[str, Path]) -> Bundle:
         files=tuple(sorted(found.values(), key=_order)),
         unreadable=tuple(sorted(unreadable)),
         misnamed=tuple(sorted(misnamed)),
-        too_many=len(entries) > MOST_FILES,
     )
 
 

@@ -130,7 +130,7 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path], mount
             neither = f"got neither {option('on_create')} nor {option('on_init_complete')}"
             yield Problem(of_folder, f"must have a script that runs, {neither}")
             continue
-        bundle, problems = read_folder(find(folder), folder, of_folder)
+        bundle, problems = read_folder(find(folder), folder, of_folder, entries=[lifecycle.script])
         yield from problems
         name = "on_init_complete" if lifecycle.on_create is None else "on_create"
         yield from entries_problems(bundle, {(*at, name): lifecycle.script})

@@ -287,12 +287,12 @@ def script_problems(section: ParallelClusterSection, find: Callable[[str], Path]
         return
     folder = section.scripts.folder
     problems: Sequence[Problem] = ()
+    entries = dict(_entries(section))
     if folder is None:
         bundle: Bundle | None = read_bundle(("", scripts_folder() / "parallelcluster"))
     else:
-        bundle, problems = read_folder(find(folder), folder, ("scripts", "folder"))
+        bundle, problems = read_folder(find(folder), folder, ("scripts", "folder"), entries=entries.values())
         yield from problems
-    entries = dict(_entries(section))
     if folder is not None and not problems and not entries and not _is_unknown(section):
         text = "must have a script that nodes run, got none; name one, as in 'on_configured', or leave the folder out"
         yield Problem(("scripts", "folder"), text)
