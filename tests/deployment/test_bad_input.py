@@ -750,6 +750,16 @@ AT_LOAD = [
         "4:9: 'network.zone' must be an id like those of services and public subnets, 'use1-az1', got […]",
     ),
     row(
+        "id-of-lustre-alone",
+        [("  lustre:\n    capacity_gib: 1200\n", "  lustre: fs-0123456789abcdef0\n")],
+        "6:11: 'storage.lustre' must be a mapping ('file_system_id: fs-0123456789abcdef0', 'dns_name: …', […]",
+    ),
+    row(
+        "minus-nothing",
+        [("count: 4", "count: 4\n      volumes: [{size_gb: -0}]")],
+        "19:27: 'cluster.groups.workers.volumes[0].size_gb' must be 1 to 16384 GB, got -0",
+    ),
+    row(
         "zones-mixed",
         [("zone: use1-az4", "zone: use1-az4\n  service_zones: [us-east-1a, us-east-1b]")],
         "4:9: 'network.zone' must be a name like those of services and public subnets, 'us-east-1a', got 'use1-az4'; which name stands for which id differs from account to account",

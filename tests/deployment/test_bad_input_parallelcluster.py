@@ -929,6 +929,11 @@ AT_LOAD = [
         "17:7: 'cluster.queues[0].subnets' must each be in another zone, got 2 in us-east-1a",
     ),
     row(
+        "a key of a section that has one",
+        [("cluster:\n", "cluster:\n  scripts: {xyz: 1}\n")],
+        "10:13: 'cluster.scripts.xyz' is no key here; there is folder",
+    ),
+    row(
         "subnets that there are not",
         [("name: training", "name: training\n      subnets: [service]")],
         "20:17: 'cluster.queues[1].subnets[0]' must be a kind of subnets that the network has, got 'service'",

@@ -92,7 +92,7 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
         (
             InstanceGroup,
             "x-common",
-            "; anchors have no section of their own; put '&…' where it is first used, and leave this out",
+            "; leave it out; '&…' of an anchor goes where that is first used",
             None,
         ),
         (InstanceGroup, "role\uff1a", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", "role"),

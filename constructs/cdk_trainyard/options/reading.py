@@ -92,6 +92,8 @@ class Reader:
         """
         if not isinstance(data, Mapping):
             said = self._values.meant(spec, data)
+            if not said and part is not None and part.existing and (said := self._values.meant(part.existing, data)):
+                spec = part.existing
             keys = [*dict.fromkeys([*said, *(required_keys(spec) if said else first_keys(spec, without=without))])]
             must = f"must be a mapping ({lines([key for key in keys if key != without], said)} on lines below it)"
             if remedy := section_of(spec, data, without=without):

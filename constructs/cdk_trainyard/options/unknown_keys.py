@@ -92,7 +92,8 @@ def meaning(
     if found:
         counted = ((each, in_its_unit(each, written, value)) for each in found)
         return next(((f"; use {each!r}{unit}", [each]) for each, unit in counted if unit), (asked(key, found), found))
-    return elsewhere(written, at, whole=whole) or f"; there are {either(known)}", []
+    there = "there is" if len(known) == 1 else "there are"
+    return elsewhere(written, at, whole=whole) or f"; {there} {either(known)}", []
 
 
 def _in_its_form(key: str, unit: str, value: object) -> str:
@@ -140,7 +141,7 @@ def instead_of(key: str, spec: type, value: object = None, *, chosen: Iterable[s
     if key.startswith(_FOREIGN):
         return COMMENT
     if key.startswith(_EXTENSION):
-        return "anchors have no section of their own; put '&…' where it is first used, and leave this out"
+        return "leave it out; '&…' of an anchor goes where that is first used"
     written = in_snake_case(key)
     inside = [f"{written}.{in_snake_case(each)}" for each in value] if isinstance(value, Mapping) else []
     plain = (*((f"{written}=false",) if value is False else inside), key, written)

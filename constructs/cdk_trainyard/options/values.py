@@ -155,8 +155,13 @@ class Values:
             return Unknown(), [replace(wrong, remedy=", which CDK writes until it has looked one up")]
         if secret := secret_problem(data):
             return Unknown(), [Flaw(secret)]
-        found = _found(kinds, data, self.environment)
-        return (Unknown(), [as_written(wrong, data) for wrong in found]) if of_form else (data, list(found))
+        found = [self._in_its_words(wrong, data, at) for wrong in _found(kinds, data, self.environment)]
+        return (Unknown(), [as_written(wrong, data) for wrong in found]) if of_form else (data, found)
+
+    def _in_its_words(self, wrong: Flaw, data: Any, at: At) -> Flaw:
+        """Return what is wrong with a number that is shown as the file has it, as ``-0``."""
+        is_number = isinstance(data, int | float) and not isinstance(data, bool)
+        return replace(wrong, got=self._got(data, at)) if is_number and wrong.got == shown(data) else wrong
 
     def _member(self, wanted: type[Enum], data: Any, at: At) -> Judged:
         words = spellings(wanted)
