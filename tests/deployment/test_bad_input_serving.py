@@ -375,6 +375,14 @@ AT_LOAD = [
         "1:1: 'orchestrator' is missing; it says what 'cluster' is",
     ),
     row(
+        "an image of a wrong form for a build",
+        [
+            ("kind: tgi", "kind: tgi\n    image: registry.example.com/Team:1"),
+            ("serving:\n", f"serving:\n  compile: {{source: meta-llama/Llama-3.2-3B, revision: {COMMIT}}}\n"),
+        ],
+        "16:12: 'serving.engine.image' must be an image with its registry, and a tag or a digest unless […]",
+    ),
+    row(
         "an orchestrator without a cluster",
         [("serving:", "orchestrator: hyperpod\nserving:")],
         "1:1: 'cluster' is missing; 'orchestrator' needs it",

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.problems import Problem, Warned, either, option, shown, warned
 from cdk_trainyard.serving.catalogue import Server, engine_images
 from cdk_trainyard.serving.rules_model import judgeable
@@ -172,7 +174,7 @@ def _image_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
     """Check that it is known how the engine's image compiles; what is no image at all is answered as such."""
     if unresolved(engine, engine.kind, engine.image) or engine.kind is Server.NEURON_VLLM or engine.container.known:
         return
-    if engine.image is not None and "/" not in engine.image:
+    if engine.image is not None and ("/" not in engine.image or IMAGE_REFERENCE.problem(engine.image, NOWHERE)):
         return
     keys = either(row.key for row in engine_images() if row.server is engine.kind)
     text = f"must be {keys} for a model that a build compiles, got {engine.container.key}"
