@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 
 import constructs
 import pytest
@@ -118,16 +119,20 @@ _OF_ACCOUNT = 17
 
 def test_no_function_stands_twice() -> None:
     """But in rooms apart, which share nothing."""
-    copies: dict[str, list[str]] = {}
+    copies: dict[str, list[tuple[str, ast.Module]]] = {}
     for path in SOURCES:
-        relative = path.relative_to(PACKAGE)
+        relative, lines = path.relative_to(PACKAGE), path.read_text().splitlines()
         functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
         for function in functions if relative.parts[0] not in APART else ():
-            body = ast.Module(function.body[1:] if ast.get_docstring(function) else function.body, [])
-            if sum(1 for _ in ast.walk(body)) > _OF_ACCOUNT:
-                said = ast.dump(function.args) + ast.dump(body)
-                copies.setdefault(said, []).append(f"{relative}: {function.name}")
-    assert [names for names in copies.values() if len(names) > 1] == []
+            body = function.body[1:] if ast.get_docstring(function) else function.body
+            if body:
+                said = dedent("\n".join(lines[body[0].lineno - 1 : function.end_lineno])) + ast.dump(function.args)
+                copies.setdefault(said, []).append((f"{relative}: {function.name}", ast.Module(body, [])))
+    assert [
+        [name for name, _ in same]
+        for same in copies.values()
+        if len(same) > 1 and sum(1 for _ in ast.walk(same[0][1])) > _OF_ACCOUNT
+    ] == []
 
 
 @pytest.mark.parametrize("place", ["cli/plan", "cli/review", "report"])

@@ -101,6 +101,7 @@ def test_no_value_of_another_kind_ends_in_a_trace(
 EVERYTHING = sorted((Path(__file__).parent / "data").glob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*DEPLOYMENTS, *EVERYTHING], ids=lambda path: path.stem)
 def test_nothing_is_said_of_what_follows_from_a_value_that_is_refused(path: Path, tmp_path: Path) -> None:
     text, changed = path.read_text(), tmp_path / path.name
@@ -117,6 +118,7 @@ def test_nothing_is_said_of_what_follows_from_a_value_that_is_refused(path: Path
     assert misspelt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EVERYTHING, ids=lambda path: path.stem)
 def test_what_nobody_knows_is_not_shown_beside_another_fault(path: Path, tmp_path: Path) -> None:
     text, changed = path.read_text(), tmp_path / path.name
