@@ -387,6 +387,31 @@ def test_an_agent_that_is_there_is_not_fetched(tmp_path: Path) -> None:
     assert not any("vmutils.tar.gz" in call for call in node.calls)
 
 
+@pytest.mark.parametrize(
+    ("complaint", "cause"),
+    [
+        ('cannot get instanceRoleName: Put "http://169.254.169.254/latest/api/token": connection refused',
+         "the instance metadata service gives the agent no credentials of the node's role: "),
+        ("unexpected status code received after sending a block of 9 bytes to 1:secret-url during retry #1: 403; x",
+         "the node's role may not write to it (aps:RemoteWrite), or an endpoint's policy forbids it: "),
+        ("couldn't send a block with size 9 bytes to 1:secret-url: dial tcp4: i/o timeout",
+         "the workspace is away, or this node has no way to it (NAT, endpoint aps-workspaces): "),
+        ("", "the agent says nothing of why, see journalctl --unit=trainyard-metrics-agent"),
+    ],
+    ids=["credentials", "permission", "way", "silence"],
+)  # fmt: skip
+def test_a_workspace_that_takes_nothing_is_told_with_the_cause_and_fails_no_node(
+    tmp_path: Path, complaint: str, cause: str
+) -> None:
+    node = make_full_node(tmp_path / "node", "controller", NodeSetup(metrics_agent=AGENT, tools=tools()))
+    line = f"2026-11-28T09:00:00.000Z\twarn\tclient.go:409\t{complaint}\n" if complaint else "2026\tinfo\tstarted\n"
+    node.write("state/journal", line)
+    done = node.run(ENTRY, STUB_WRITTEN="0", TRAINYARD_DEADLINE="1")
+    assert done.returncode == 0, done.stdout
+    told = f"[metrics_agent] WARNING: no sample has come to the workspace: {cause}{line.strip() if complaint else ''}"
+    assert told in done.stdout
+
+
 def test_vmagent_takes_the_configuration_of_the_agent(undisturbed: dict[str, FakeNode]) -> None:
     path = undisturbed["controller"].root / "opt/trainyard/metrics-agent/scrape.yml"
     checked = promtool.run("vmagent", "-dryRun", f"-promscrape.config={path}")

@@ -105,3 +105,9 @@ def test_it_speaks_prometheus_protocol_signed_and_keeps_an_hour_on_disk() -> Non
         "maxDiskUsagePerURL": "4GB",
     }
     assert "StateDirectory=trainyard-metrics-agent\n" in unit
+
+
+def test_it_is_root_as_head_nodes_of_parallelcluster_demand_and_can_do_nothing_more() -> None:
+    unit = asked("metrics_agent_unit", alone=False, role="controller").stdout.splitlines()
+    assert not [line for line in unit if line.startswith(("User=", "DynamicUser="))]
+    assert {"CapabilityBoundingSet=", "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes"} <= set(unit)

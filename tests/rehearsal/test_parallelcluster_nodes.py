@@ -42,7 +42,12 @@ WORKSPACE = (
     "/usr/bin/prometheus --config.file=/root/server.yml --storage.tsdb.path=/root/metrics "
     "--web.listen-address=0.0.0.0:9091 --web.enable-remote-write-receiver"
 )
-KEY = "[Service]\nEnvironment=AWS_ACCESS_KEY_ID=AKIATEST AWS_SECRET_ACCESS_KEY=test\n"
+KEPT = "/var/lib/trainyard-metrics-agent/kept"
+AS_ANOTHER_USER = (
+    "systemd-run", "--quiet", "--wait", "--property=DynamicUser=yes",
+    "--property=StateDirectory=trainyard-metrics-agent",
+)  # fmt: skip
+"""As an earlier unit of the agent ran."""
 NOTE = '#!/bin/bash\nprintf "%s\\n" "${0##*/}" "$@" >>/root/ran\n'
 
 
@@ -220,7 +225,7 @@ def measured(machines: Machines[ParallelClusterAgent]) -> Machine:
     head, worker = (machines.machine(f"{name}-1") for name in (HEAD, QUEUE))
     head.run("systemctl", "start", "munge", "slurmctld")
     head.write("/root/server.yml", NodeFile(text="{}"))
-    head.write("/etc/systemd/system/trainyard-metrics-agent.service.d/key.conf", NodeFile(text=KEY))
+    head.run(*AS_ANOTHER_USER, "touch", KEPT)
     head.run("systemd-run", "--quiet", "--unit=workspace", "--property=Restart=always", *WORKSPACE.split())
     for machine, event in ((worker, "-postinstall"), (head, "-postupdate")):
         ended = machines.agent.run_actions(machine, event)
@@ -233,12 +238,28 @@ def test_vmagent_takes_the_agents_configuration(measured: Machine) -> None:
     assert "all the configs are ok" in told.out + told.err
 
 
+def test_what_an_agent_with_another_user_left_belongs_to_root(measured: Machine) -> None:
+    assert measured.run("stat", "--format=%U", KEPT).out.strip() == "root"
+    assert not (measured.root / KEPT.strip("/")).parent.is_symlink()
+
+
+def test_metadata_of_the_head_node_are_for_root_and_the_default_user_alone(head: Machine, worker: Machine) -> None:
+    ask = ["curl", "--silent", "--fail", "--request", "PUT", "--header", "X-aws-ec2-metadata-token-ttl-seconds: 60"]
+    ask += ["http://169.254.169.254/latest/api/token"]
+    for machine, user, reached in (
+        (head, "root", True), (head, "ubuntu", True), (head, "nobody", False), (worker, "nobody", True),
+    ):  # fmt: skip
+        asked = machine.run("runuser", "--user", user, "--", *ask, check=False)
+        assert (asked.code == 0) == reached, (machine.node.name, user)
+
+
 def test_a_node_that_is_powered_down_is_not_asked_and_rings_nothing(measured: Machine) -> None:
     assert "POWERED_DOWN" in measured.run("scontrol", "show", "node", worker_name()).out
     wait_for("Slurm's metrics", lambda: bool(query(measured, "slurm_up == 1")), seconds=300)
     wait_for("the head node's", lambda: bool(query(measured, 'up{job="node"} == 1')), seconds=300)
     host = measured.node.host
     assert named(query(measured, "up")) == {("demo", host, host)}
+    assert "cannot sign" not in measured.run("journalctl", "--unit=trainyard-metrics-agent").out
     assert named(query(measured, "slurm_up")) == {("demo", host, host)}
     assert query(measured, "slurm_node_unavailable") == []
     assert {each["state"] for each in query(measured, "slurm_nodes > 0")} == {"powered_down"}
@@ -260,7 +281,6 @@ def test_a_node_without_slurm_has_an_agent_of_its_own_and_clusters_share_a_works
     """As a fleet's nodes have it: by the instance's id, and under another cluster's name."""
     name, url = "i-0123456789abcdef0", f"http://{measured.node.address}:9091/api/v1/write"
     agent = MetricsAgent(url=url, region="us-west-2", cluster="fleet", scrape_seconds=5, alone=True)
-    worker.write("/etc/systemd/system/trainyard-metrics-agent.service.d/key.conf", NodeFile(text=KEY))
     (folder,) = (worker.root / "opt/trainyard/scripts").iterdir()
     words = [f"/opt/trainyard/scripts/{folder.name}/metrics.sh", *metrics_words(agent), f"instance={name}"]
     ended = run_unit(worker, "alone", words)

@@ -38,8 +38,15 @@ step_metrics_agent_run() {
   restart_made "${METRICS_AGENT}"
 }
 
+# What it cannot write waits on disk: a workspace that is away for a while keeps no node from its work, and is told.
 step_metrics_agent_verify() {
+  local reason
   wait_until 60 'the agent of the metrics' metrics_agent_answers
+  # shellcheck disable=SC2310  # it is told
+  wait_until "$((NODE[metrics_agent_scrape_seconds] + 60))" 'the first samples in the workspace' metrics_agent_has_written || {
+    reason=$(metrics_agent_reason)
+    warn "no sample has come to the workspace: ${reason}"
+  }
 }
 
 metrics_agent_is_wanted() {
@@ -56,6 +63,27 @@ metrics_agent_is_right() {
 
 metrics_agent_answers() {
   curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:${NODE[metrics_agent_port]}/-/ready"
+}
+
+# Its own counter of requests that the workspace took (VictoriaMetrics, app/vmagent/remotewrite/client.go).
+metrics_agent_has_written() {
+  local told
+  told=$(curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:${NODE[metrics_agent_port]}/metrics") || return
+  [[ ${told} =~ vmagent_remotewrite_requests_total\{[^}]*status_code=\"2XX\"[^}]*\}\ [1-9] ]]
+}
+
+# What it complained of last, and what that means.
+metrics_agent_reason() {
+  local said
+  said=$(journalctl --unit="${METRICS_AGENT}" --lines=50 --output=cat --no-pager) || said=''
+  said=$(grep -E '(warn|error|fatal|panic)[[:space:]]' <<<"${said}") || said=''
+  said=${said##*$'\n'}
+  case ${said} in
+    '') printf 'the agent says nothing of why, see journalctl --unit=%s' "${METRICS_AGENT}" ;;
+    *169.254.169.254* | *credentials*) printf "the instance metadata service gives the agent no credentials of the node's role: %s" "${said}" ;;
+    *': 403;'*) printf "the node's role may not write to it (aps:RemoteWrite), or an endpoint's policy forbids it: %s" "${said}" ;;
+    *) printf 'the workspace is away, or this node has no way to it (NAT, endpoint aps-workspaces): %s' "${said}" ;;
+  esac
 }
 
 # A node is known by its name in Slurm, whatever address it has today, and without Slurm by its instance's id, as people
@@ -119,6 +147,9 @@ ${targets}
 END
 }
 
+# It is root without any capability: on a head node ParallelCluster lets root, its own user and the image's default user ask
+# for the role's credentials, and rejects others (aws-parallelcluster-cookbook, recipes/config/imds.rb; HeadNode/Imds/Secured
+# is true by default). What an earlier unit with a user of its own left on disk, systemd gives to this one.
 # One queue sends, so that the samples of a series arrive in their order. The service takes Prometheus' protocol alone,
 # which vmagent would find out by trying. What it signs for is aps where nobody says otherwise.
 metrics_agent_unit() {
@@ -130,7 +161,8 @@ metrics_agent_unit() {
     -remoteWrite.maxDiskUsagePerURL="${METRICS_AGENT_QUEUE}"
   )
   printf '%s\n' '[Unit]' 'Description=Metrics of the cluster to its workspace' 'After=network-online.target' \
-    'Wants=network-online.target' 'StartLimitIntervalSec=0' '[Service]' 'DynamicUser=yes' "StateDirectory=${METRICS_AGENT}" \
+    'Wants=network-online.target' 'StartLimitIntervalSec=0' '[Service]' "StateDirectory=${METRICS_AGENT}" \
+    'CapabilityBoundingSet=' 'NoNewPrivileges=yes' 'ProtectSystem=strict' 'ProtectHome=yes' 'PrivateTmp=yes' 'RestrictSUIDSGID=yes' \
     "ExecStart=${METRICS_AGENT_FOLDER}/vmagent-prod ${flags[*]}" \
     'Restart=always' 'RestartSec=5' '[Install]' 'WantedBy=multi-user.target'
 }

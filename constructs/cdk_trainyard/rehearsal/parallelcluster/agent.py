@@ -14,11 +14,12 @@ from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.namespaces import STATE
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
-from cdk_trainyard.rehearsal.parallelcluster.clusters import Config, Described, mount_path, pool_group
+from cdk_trainyard.rehearsal.parallelcluster.clusters import HEAD, Config, Described, flag, mount_path, pool_group
 from cdk_trainyard.rehearsal.parallelcluster.neuron import PIP_CONF
 from cdk_trainyard.rehearsal.parallelcluster.slurm_conf import SCRIPTS, capped, slurm_files
 from cdk_trainyard.rehearsal.parallelcluster.systems import system_files
 from cdk_trainyard.rehearsal.slurm import MUNGE_KEY, munge_key
+from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS
 
 SHARED = str(STATE / "shared")
 """Where the nodes' shared volumes are, a directory each, beside the nodes."""
@@ -30,6 +31,9 @@ _SLURM = str(STATE / "slurm")  # /opt/slurm/etc, which the head node shares with
 
 DRIVER = "aws-neuronx-dkms"
 """The package without which ParallelCluster's images have no driver of Neuron devices."""
+
+_USER = "ubuntu"
+"""The default user of the images."""
 
 _PROGRAM = Path(__file__).parent / "fetch_and_run.py"
 _POWER_PROGRAM = Path(__file__).parents[1] / "data" / "parallelcluster" / "power.sh"
@@ -89,11 +93,30 @@ class ParallelClusterAgent(Agent):
         return files
 
     def plug(self, machine: Machine) -> None:
-        """Give a node its devices. Its image has no driver of Neuron devices: the scripts bring it."""
+        """Give a node its devices, and guard its metadata. Its image has no driver of Neuron devices."""
+        self._secure_metadata(machine)
         kind = InstanceType.of(self.cluster.group_of(machine.node).instance_type)
         plug_pci(machine, kind)
         plug_devices(machine, kind, neuron=False)
         machine.run("sh", "-c", 'mkdir -p "/lib/modules/$(uname -r)/build"')  # the headers that these images bring
+
+    def _secure_metadata(self, machine: Machine) -> None:
+        """Let root and the image's default user alone ask the metadata service of the head node and the login nodes.
+
+        Source: ``recipes/config/imds.rb`` and ``attributes/environment.rb`` of aws-parallelcluster-cookbook; what is
+        iptables there is a rule of routing here. ``HeadNode/Imds/Secured`` is true by default (pcluster's
+        ``cluster_config.py``).
+        """
+        secured = (self.described.config[HEAD].get("Imds") or {}).get("Secured", "true")
+        if self.cluster.group_of(machine.node).role == "compute" or not flag(secured):
+            return
+        rule = f"ip rule add to {METADATA_ADDRESS} priority"
+        guard = (
+            '[ -z "$(ip rule show priority 11)" ] || exit 0; '  # the node was booted before, and keeps its rules
+            f"for user in root {_USER}; do id=$(id -u $user); {rule} 10 uidrange $id-$id lookup main; done; "
+            f"{rule} 11 unreachable"
+        )
+        machine.run("sh", "-ec", guard)
 
     # ------------------------------------------------------------ when it is up
     def provision(self, machine: Machine) -> ScriptRun:
@@ -183,7 +206,7 @@ class ParallelClusterAgent(Agent):
         yield f"cfn_ebs_shared_dirs={','.join(volumes)}"
         yield "cfn_proxy=NONE"
         yield f"cfn_node_type={_NODE_TYPES[group.role]}"
-        yield "cfn_cluster_user=ubuntu"
+        yield f"cfn_cluster_user={_USER}"
         if group.role == "compute":
             yield f"cfn_head_node={head.host}"
             yield f"cfn_head_node_private_ip={head.address}"
