@@ -2,6 +2,7 @@
 # More of stub.sh: stand-ins for what fetches, installs and serves. What can be fetched is in state/web; what is installed
 # is a file state/installed.PACKAGE.
 #   STUB_REPOSITORY=down|unsigned   what apt-get update meets
+#   STUB_OWN_EXPORTER, STUB_OWN_MONITOR   the image serves metrics of the node, of Neuron devices
 #   STUB_WRITTEN=NUMBER             how many requests of the metrics' agent the workspace took
 
 : "${name:?}" "${state:?}" "${subject?}" "${TRAINYARD_ROOT:?}"
@@ -51,7 +52,7 @@ serve() {
   case $1 in
     9100) [[ -e ${state}/active.trainyard-node-exporter || -n ${STUB_OWN_EXPORTER:-} ]] && echo 'node_load1 0.5' ;;
     8429) [[ -e ${state}/active.trainyard-metrics-agent ]] && echo 'vmagent_remotewrite_requests_total{url="1:secret-url", status_code="2XX"} '"${STUB_WRITTEN:-7}" ;;
-    8000) [[ -e ${state}/active.trainyard-neuron-exporter ]] && echo 'neuroncore_utilization_ratio 0.5' ;;
+    8000) [[ -e ${state}/active.trainyard-neuron-exporter || -n ${STUB_OWN_MONITOR:-} ]] && echo 'neuroncore_utilization_ratio 0.5' ;;
     9400) [[ -e ${state}/active.trainyard-gpu-exporter ]] && echo 'DCGM_FI_DEV_GPU_TEMP{gpu="0"} 40' ;;
     *) exit 7 ;;
   esac

@@ -353,6 +353,11 @@ def test_every_role_has_the_metrics_that_it_can_have(undisturbed: dict[str, Fake
         if (node.root / UNITS / "trainyard-neuron-exporter.service").exists()
     }
     assert neuron == {"worker"}
+    worker = undisturbed["worker"]
+    assert "neuron-monitor | /usr/bin/python3 -ISB /opt/trainyard/exporters/neuron_metrics.py --port 8000'" in text(
+        worker, f"{UNITS}/trainyard-neuron-exporter.service"
+    )
+    assert (worker.root / "opt/trainyard/exporters/neuron_metrics.py").exists()
 
 
 def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str, FakeNode]) -> None:
@@ -424,6 +429,17 @@ def test_the_images_own_exporter_is_left_alone_and_its_directory_used(node: Fake
     assert node.run(ENTRY, STUB_OWN_EXPORTER="1").returncode == 0
     assert not (node.root / UNITS / "trainyard-node-exporter.service").exists()
     assert (node.root / "var/lib/own/efa.prom").exists()
+
+
+def test_a_monitor_of_neuron_that_the_image_runs_is_left_alone_and_one_of_ours_is_renewed(node: FakeNode) -> None:
+    give(node, NodeSetup(exporters=Exporters(efa=False, neuron=True), tools=tools()))
+    unit = node.root / UNITS / "trainyard-neuron-exporter.service"
+    assert node.run(ENTRY, STUB_OWN_MONITOR="1").returncode == 0
+    assert not unit.exists()
+    node.write(f"{UNITS}/trainyard-neuron-exporter.service", "ExecStart=neuron-monitor-prometheus.py")
+    node.write("state/active.trainyard-neuron-exporter", "")
+    assert node.run(ENTRY).returncode == 0
+    assert "neuron_metrics.py" in unit.read_text()
 
 
 def test_an_exporter_that_the_image_has_and_does_not_run_is_started(node: FakeNode) -> None:

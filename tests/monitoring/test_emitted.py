@@ -1,5 +1,6 @@
 """Alarms ask for metrics that an exporter of ours gives: what each gives is recorded, with its source."""
 
+import json
 import re
 from pathlib import Path
 
@@ -49,7 +50,16 @@ def emitted(source: str, tmp_path: Path) -> Series:
         return parsed(load("lib/efa_metrics.py").collect(tmp_path))
     if source == "lustre":
         return parsed(load("lib/lustre_metrics.py").collect((EMITTED / "lustre.answers").read_text()))
+    if source == "neuron":
+        return parsed(neuron_text())
     return parsed((EMITTED / f"{source}.prom").read_text())
+
+
+def neuron_text() -> str:
+    """What our program serves of a report of neuron-monitor."""
+    metrics = load("lib/neuron_metrics.py").Metrics()
+    metrics.take(json.loads((EMITTED / "neuron.report").read_text().partition("\n")[2]))
+    return str(metrics.text())
 
 
 def asked(expr: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
@@ -82,6 +92,14 @@ def test_what_it_asks_for_is_given_by_an_exporter(row: Alarm | Record, tmp_path:
             if label in {"state", "reason", "event_type", "error_type", "file"}:
                 wanted = re.compile(re.sub(r"\\\\", r"\\", value) if how == "=~" else re.escape(value))
                 assert any(wanted.fullmatch(each) for each in given[name][label]), f"{row.name}: {label}{how}{value}"
+
+
+def test_our_program_names_neurons_metrics_as_awss_script_does(tmp_path: Path) -> None:
+    ours = emitted("neuron", tmp_path)
+    for name, labels in parsed((EMITTED / "neuron.prom").read_text()).items():
+        assert set(labels) <= set(ours[name]), name
+        for label in {"error_type", "event_type", "status_type", "memory_location"} & set(labels):
+            assert labels[label] <= ours[name][label], name
 
 
 def test_queries_are_read_as_they_are() -> None:

@@ -19,7 +19,7 @@ from cdk_trainyard.monitoring.series import series_of_cluster, series_of_node
 from tests.lifecycle_scripts.programs import load
 from tests.lifecycle_scripts.test_metrics import LCTL, answer, make_device
 from tests.monitoring import promtool
-from tests.monitoring.test_emitted import EMITTED
+from tests.monitoring.test_emitted import EMITTED, neuron_text
 
 COUNTS = data("monitoring", "series")
 
@@ -73,6 +73,8 @@ def test_node_exporter_gives_as_many_as_are_counted(tmp_path: Path) -> None:
 def test_our_own_programs_give_what_is_counted(tmp_path: Path) -> None:
     assert len(series(load("lib/slurm_metrics.py").collect(answer))) == COUNTS["slurm"]["cluster"]
     assert len(series(load("lib/lustre_metrics.py").collect(LCTL))) == COUNTS["lustre"]["node"]
+    neuron = COUNTS["neuron"]
+    assert len(series(neuron_text())) == neuron["node"] + neuron["device"] + 2 * neuron["core"]
     names = (EMITTED / "efa.counters").read_text().splitlines()[1:]
     for device in ("rdmap0", "rdmap1"):
         make_device(tmp_path, device, "efa", dict.fromkeys(names, "1"))

@@ -188,21 +188,29 @@ exporters_answers_lustre() {
   exporters_is_fresh lustre
 }
 
-# The bundle is in /tmp, which a reboot may clear: the program moves out of it.
 exporters_add_textfile() {
-  local name=$1 program directory
+  local name=$1 directory
   directory=$(exporters_directory)
   mkdir -p -- "${ROOT}${directory}"
-  program=$(<"${BUNDLE}/lib/${name}_metrics.py")
-  put_file "${ROOT}${EXPORTERS_PROGRAMS}/${name}_metrics.py" 0755 "${program}"
+  exporters_put_program "${name}"
   exporters_write "${name}" "trainyard-${name}-metrics.service"
   exporters_start timer "trainyard-${name}-metrics.timer"
 }
 
 exporters_has_textfile() {
+  exporters_holds_program "$1" && exporters_unit_is "$1" && systemctl is-active --quiet "trainyard-$1-metrics.timer"
+}
+
+# The bundle is in /tmp, which a reboot may clear: the program moves out of it.
+exporters_put_program() {
   local program
-  program=$(<"${BUNDLE}/lib/$1_metrics.py") && holds "${ROOT}${EXPORTERS_PROGRAMS}/$1_metrics.py" "${program}" \
-    && exporters_unit_is "$1" && systemctl is-active --quiet "trainyard-$1-metrics.timer"
+  program=$(<"${BUNDLE}/lib/$1_metrics.py")
+  put_file "${ROOT}${EXPORTERS_PROGRAMS}/$1_metrics.py" 0755 "${program}"
+}
+
+exporters_holds_program() {
+  local program
+  program=$(<"${BUNDLE}/lib/$1_metrics.py") && holds "${ROOT}${EXPORTERS_PROGRAMS}/$1_metrics.py" "${program}"
 }
 
 exporters_is_fresh() {
@@ -242,23 +250,26 @@ exporters_unit_timer() {
 
 # ---------------------------------------------------------------- devices
 exporters_add_neuron() {
+  exporters_put_program neuron
   exporters_start neuron trainyard-neuron-exporter.service
 }
 
+# The image has its own when the port is served while ours does not run.
 exporters_has_neuron() {
-  # shellcheck disable=SC2310  # a question
-  ! is_restart_due trainyard-neuron-exporter && exporters_answers_neuron >/dev/null 2>&1
+  exporters_answers_neuron >/dev/null 2>&1 || return
+  ! systemctl is-active --quiet trainyard-neuron-exporter || { exporters_holds_program neuron && exporters_unit_is neuron; }
 }
 
 exporters_answers_neuron() {
   exporters_serves "${NODE[exporters_neuron_port]}" ''
 }
 
-# The runtime's tools have both programs; where one ends, the unit ends, and is started again.
+# The runtime's tools have neuron-monitor, and a program that serves what it says, but not the module that this needs
+# (aws-neuron/aws-neuron-sdk issue 793): ours serves the same. Where one ends, the unit ends, and is started again.
 exporters_unit_neuron() {
-  local tools=/opt/aws/neuron/bin
+  local program="${EXPORTERS_PROGRAMS}/neuron_metrics.py --port ${NODE[exporters_neuron_port]}"
   printf '%s\n' '[Unit]' 'Description=Metrics of Neuron devices' '[Service]' \
-    "ExecStart=/bin/bash -o pipefail -c '${tools}/neuron-monitor | ${tools}/neuron-monitor-prometheus.py --port ${NODE[exporters_neuron_port]}'" \
+    "ExecStart=/bin/bash -o pipefail -c '/opt/aws/neuron/bin/neuron-monitor | /usr/bin/python3 -ISB ${program}'" \
     'Restart=always' 'RestartSec=5' '[Install]' 'WantedBy=multi-user.target'
 }
 
@@ -288,7 +299,7 @@ exporters_unit_gpu() {
 # ---------------------------------------------------------------- units
 declare -gA EXPORTERS_FILES=(
   [node]=${EXPORTERS_NODE}.service [slurm]=trainyard-slurm-metrics.service [efa]=trainyard-efa-metrics.service
-  [lustre]=trainyard-lustre-metrics.service
+  [lustre]=trainyard-lustre-metrics.service [neuron]=trainyard-neuron-exporter.service
 )
 
 # A service and its timer are one: systemd has the new text of both once the timer has been started again.
