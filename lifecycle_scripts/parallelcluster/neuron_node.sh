@@ -99,11 +99,22 @@ install_packages() {
   case ${system} in
     apt)
       finish_packages
-      DEBIAN_FRONTEND=noninteractive timeout "${seconds}" apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install \
-        --no-install-recommends --allow-downgrades --allow-change-held-packages -- "${wanted[@]}"
+      apt_install "${seconds}" --no-install-recommends --allow-downgrades --allow-change-held-packages -- "${wanted[@]}"
       ;;
     *) with_lock "${seconds}" dnf --assumeyes install -- "${wanted[@]}" ;; # quiet, it would not say why a download failed
   esac
+}
+
+# apt_install SECONDS WORD...: installs, and again with the package lists of today: an image has those of the day on which it
+# was made, and an archive has what they name no more once there is a newer one.
+apt_install() {
+  local -a command=(apt-get --quiet --yes -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 install "${@:2}")
+  DEBIAN_FRONTEND=noninteractive timeout "$1" "${command[@]}" || {
+    log 'once more, with the package lists of today'
+    # shellcheck disable=SC2310  # apt says which list it is, and what is installed may need nothing of it
+    wait_until 120 'the package lists' timeout 120 apt-get --quiet --yes -o APT::Update::Error-Mode=any update || true
+    DEBIAN_FRONTEND=noninteractive timeout "$1" "${command[@]}"
+  }
 }
 
 # finish_packages: what a run that was cut off left half done; before that apt installs nothing. What dpkg cannot finish,

@@ -4,6 +4,8 @@
 #   STUB_FAIL=NAME:N    NAME fails its first N times
 #   state/unfinished    dpkg was interrupted: what is installed is half configured
 #   state/locked        another program has dpkg's lock
+#   STUB_OLD_LISTS=NAME the package lists name a file of this package that the archive has no more
+#   STUB_NO_LISTS=1     no package lists can be had
 #   STUB_PYTHON=3.10    the version of python3
 #   STUB_KEY=FPR        fingerprint of the key that is served; nothing stands for no key at all
 set -euo pipefail
@@ -89,8 +91,18 @@ case ${name} in
         [[ ! -e ${state}/unfinished ]] || { echo 'E: dpkg was interrupted' >&2 && exit 100; }
         listed=$(packages "$@")
         mapfile -t wanted <<<"${listed}"
+        if [[ -n ${STUB_OLD_LISTS:-} && ! -e ${state}/lists && " ${wanted[*]} " == *" ${STUB_OLD_LISTS}"* ]]; then
+          echo "E: Failed to fetch http://archive.example/${STUB_OLD_LISTS}.deb  404  Not Found" >&2
+          exit 100
+        fi
+        [[ ${wanted[*]} != python3-venv ]] || : >"${state}/venv"
         keep "${name}" "${wanted[@]}"
         changed
+        ;;
+      *sourceparts=-*) ;;
+      *' update '*)
+        [[ -z ${STUB_NO_LISTS:-} ]] || { echo 'E: Failed to fetch http://archive.example/InRelease' >&2 && exit 100; }
+        : >"${state}/lists"
         ;;
       *) ;;
     esac
@@ -100,6 +112,10 @@ case ${name} in
     changed
     ;;
   python3)
+    if [[ ${2:-} == 'import ensurepip, venv' ]]; then
+      [[ -e ${state}/venv ]]
+      exit
+    fi
     [[ $1 != -c ]] || { echo "${STUB_PYTHON:-3.12}" && exit; }
     mkdir -p "${!#}/bin"
     : >"${!#}/pyvenv.cfg"

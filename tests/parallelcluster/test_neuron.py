@@ -194,6 +194,30 @@ def test_what_apt_left_half_done_on_the_head_node_is_finished_before_python(tmp_
     succeeds(node, "--venv", "/apps/neuron")
 
 
+@pytest.mark.parametrize("package", ["python3-venv", RUNTIME, "linux-headers-"])
+def test_package_lists_that_are_old_are_fetched_again(tmp_path: Path, package: str) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode")
+    said = succeeds(node, "--venv", "/apps/neuron", STUB_OLD_LISTS=package)
+    assert said.count("once more, with the package lists of today") == 1
+    assert node.called("venv --clear /apps/neuron")
+
+
+def test_package_lists_that_cannot_be_had_are_named(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    environment = {"STUB_OLD_LISTS": "python3-venv", "STUB_NO_LISTS": "1", "TRAINYARD_DEADLINE": "1"}
+    done = node.run("neuron.sh", "--venv", "/apps/neuron", **environment)
+    assert done.returncode == 100  # apt's own
+    assert "waited in vain for the package lists: E: Failed to fetch http://archive.example/InRelease" in done.stdout
+    assert "likely cause: the head node has no way to Ubuntu's archive, or its package lists are old" in done.stdout
+
+
+def test_an_image_that_can_make_environments_needs_no_package_for_it(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    node.write("state/venv", "")
+    succeeds(node, "--venv", "/apps/neuron")
+    assert not node.called("python3-venv")
+
+
 def test_the_head_node_makes_the_python_environment(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
     succeeds(node, "--venv", "/apps/neuron")

@@ -36,8 +36,7 @@ kernel_headers_apt() {
   kernel=$(uname -r)
   [[ -e ${ROOT}/lib/modules/${kernel}/build ]] && return
   finish_packages
-  timeout 300 apt-get --quiet --yes update
-  DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- "linux-headers-${kernel}"
+  apt_install 300 -- "linux-headers-${kernel}"
 }
 
 kernel_headers_dnf() {

@@ -3,7 +3,7 @@
 : "${ROOT?}" "${NEURON_PYTHON?}" "${NEURON_VENV?}"
 
 step neuron_python 'make the Python environment' \
-  'the head node has no way to the Python package indexes, or the directory is not on shared storage with room for 10 GB'
+  "the head node has no way to Ubuntu's archive, or its package lists are old, no way to the Python package indexes, or the directory is not on shared storage with room for 10 GB"
 
 step_neuron_python_done() {
   local type
@@ -17,8 +17,10 @@ step_neuron_python_run() {
   # shellcheck disable=SC2310  # a question
   is_environment_or_empty "${directory}" \
     || fail "${NEURON_VENV} holds something else than a Python environment (it has no pyvenv.cfg), and would be emptied: give --venv a directory of its own, as ${NEURON_VENV%/}/neuron"
-  finish_packages
-  DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv
+  python3 -c 'import ensurepip, venv' 2>/dev/null || {
+    finish_packages
+    apt_install 300 -- python3-venv
+  }
   rm -f -- "${directory}/neuron-packages"
   python3 -m venv --clear "${directory}"
   timeout 1200 "${directory}/bin/python" -m pip install --quiet --no-input --retries 5 --timeout 30 \
