@@ -300,6 +300,30 @@ def test_grants_land_in_the_policy_of_the_nodes(stack: Stack, build: Callable[..
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "pools", "granted"),
+    [("3.15.1", 1, True), ("3.11.0", 1, True), ("3.16.0", 1, False), (None, 1, False), ("3.15.1", 0, False)],
+)
+def test_providers_of_older_versions_may_make_listeners_of_login_nodes_with_further_tags(
+    stack: Stack, build: Callable[..., ParallelCluster], version: str | None, pools: int, granted: bool
+) -> None:
+    login_pools = [LoginPool(name="login", instance_type="c5.xlarge")] * pools
+    build(login_pools=login_pools, **({"version": version} if version else {}))
+    template = Template.from_stack(stack)
+    tagged = Match.object_like(
+        {
+            "Action": ["elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateTargetGroup"],
+            "Condition": {"Null": {"aws:RequestTag/parallelcluster:cluster-name": "false"}},
+            "Effect": "Allow",
+        }
+    )
+    having = {"PolicyDocument": {"Statement": Match.array_with([tagged])}}
+    template.resource_properties_count_is("AWS::IAM::ManagedPolicy", having, int(granted))
+    if granted:
+        given = {"Parameters": {"AdditionalIamPolicies": {"Ref": Match.string_like_regexp("ProviderPolicy")}}}
+        template.has_resource_properties("AWS::CloudFormation::Stack", given)
+
+
 def test_jobs_on_every_node_use_the_buckets_and_delete_nothing(
     stack: Stack, build: Callable[..., ParallelCluster]
 ) -> None:

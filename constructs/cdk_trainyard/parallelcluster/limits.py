@@ -39,6 +39,11 @@ LOGIN_POOLS_SINCE = (3, 11, 0)
 """``LoginNodes/Pools/Ssh/AllowedIps``, which is always said, lest everybody can connect; so are custom actions, DCV and
 a second pool from there on (aws-parallelcluster, ``CHANGELOG.md`` and ``cluster_schema.py`` of 3.10.0 and 3.11.0)."""
 
+LOGIN_TAGS_SINCE = (3, 16, 0)
+"""From here on AWS's policies let the provider make what login nodes stand behind with tags beside its own, which
+CloudFormation gives since July 2026 (aws/aws-parallelcluster issue 7491, "(3.7.0-3.15.1) Cannot deploy login nodes with
+... CloudFormation Custom Resource"; pull requests 7490 and 7496)."""
+
 ARCHITECTURES = ("x86_64", "arm64")
 """What its images are built for (``SUPPORTED_ARCHITECTURES`` of ``pcluster/constants.py``)."""
 

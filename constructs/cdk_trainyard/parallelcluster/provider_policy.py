@@ -1,11 +1,14 @@
 """What the provider must be allowed for one cluster, beside what its template allows."""
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import Wildcards, main_resource
+from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.node_policy import PATH
+from cdk_trainyard.parallelcluster.rules_versions import version_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmAccounting
 from cdk_trainyard.parallelcluster.volume_keys import provider_key_statements
 
@@ -16,7 +19,7 @@ def provider_policy(
     """Define the policy, or nothing when the template allows enough.
 
     ParallelCluster looks whether scripts and secrets are there before it makes a cluster, and makes volumes with their
-    keys; its template allows none of it.
+    keys; its template allows none of it. Those of older versions do not let it tag what login nodes stand behind.
 
     Args:
         scope: Where it belongs.
@@ -33,6 +36,15 @@ def provider_policy(
         secret = accounting.password_secret.secret_arn
         statements.append(iam.PolicyStatement(actions=["secretsmanager:DescribeSecret"], resources=[secret]))
     statements += provider_key_statements(spec)
+    behind = _login_arns(scope) if spec.login_pools and (version_of(spec) or ()) < limits.LOGIN_TAGS_SINCE else []
+    if behind:
+        statements.append(
+            iam.PolicyStatement(
+                actions=["elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateTargetGroup"],
+                resources=behind,
+                conditions={"Null": {"aws:RequestTag/parallelcluster:cluster-name": "false"}},
+            )
+        )
     if not statements:
         return None
     policy = iam.ManagedPolicy(
@@ -42,5 +54,17 @@ def provider_policy(
         description="What the provider of a ParallelCluster looks at before it makes the cluster",
         statements=statements,
     )
-    Wildcards(main_resource(policy)).acknowledge("a folder is everything under its prefix", *wildcards)
+    acknowledged = Wildcards(main_resource(policy))
+    acknowledged.acknowledge("a folder is everything under its prefix", *wildcards)
+    acknowledged.acknowledge(
+        "CloudFormation names what login nodes stand behind; the tag of a cluster is asked for", *behind
+    )
     return policy
+
+
+def _login_arns(scope: Construct) -> list[str]:
+    """Return what stands before login nodes: load balancers of connections, and target groups."""
+    return [
+        Stack.of(scope).format_arn(service="elasticloadbalancing", resource=kind, resource_name="*")
+        for kind in ("loadbalancer/net", "targetgroup")
+    ]

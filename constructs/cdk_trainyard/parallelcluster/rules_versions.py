@@ -18,7 +18,7 @@ _Version = tuple[int, ...]
 
 def older_version_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
     """An older version has what is asked of it."""
-    if (version := _version(spec)) is None:
+    if (version := version_of(spec)) is None:
         return
     for at, value, since in _values(spec, context):
         first = None if unresolved(value) else since.get(value)
@@ -44,12 +44,17 @@ def image_gib(spec: ParallelClusterSpec, image_id: str | None) -> int | None:
     if spec.image_id is not None or image_id is not None:
         return None
     usual: int = fact("root_volume_gib")
-    if (version := _version(spec)) is None:
+    if (version := version_of(spec)) is None:
         return usual
     return max((gib for since, gib in limits.IMAGE_GIB.items() if since <= version), default=usual)
 
 
-def _version(spec: ParallelClusterSpec) -> _Version | None:
+def version_of(spec: ParallelClusterSpec) -> _Version | None:
+    """Return the numbers of a cluster's version, or None where it is not known or none.
+
+    Args:
+        spec: The cluster.
+    """
     if unresolved(spec.version) or not limits.VERSION.fullmatch(str(spec.version)):
         return None
     return tuple(int(part) for part in str(spec.version).split("."))
