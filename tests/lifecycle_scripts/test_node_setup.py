@@ -123,6 +123,14 @@ def test_lustre_gets_efa_before_it_is_mounted(with_efa: FakeNode, steps: tuple[s
     assert "[lustre_efa] let Lustre use EFA: nothing to do" in run(with_efa, *steps)
 
 
+def test_every_boot_gives_lustre_efa_before_it_is_mounted(with_efa: FakeNode) -> None:
+    """Whether or not another unit asks for the target that mounts wait for: it pulls it in itself."""
+    run(with_efa, *LUSTRE)
+    unit = (with_efa.root / "etc/systemd/system/trainyard-lustre-efa.service").read_text().splitlines()
+    wanted = {"Wants=network-online.target remote-fs-pre.target", "Before=remote-fs-pre.target"}
+    assert wanted | {"WantedBy=multi-user.target"} <= set(unit)
+
+
 @some_or_all(*LUSTRE)
 @pytest.mark.parametrize("cut", ["--if rdmap7s0", "udsp add"])
 def test_half_of_efa_is_done_again(with_efa: FakeNode, steps: tuple[str, ...], cut: str) -> None:

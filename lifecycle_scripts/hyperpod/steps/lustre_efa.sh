@@ -52,8 +52,9 @@ lustre_efa_reason() {
   printf '%s' "${said##*$'\n'}"
 }
 
+# remote-fs-pre.target is for units to wait at, and nobody's but theirs to ask for (systemd.special(7)).
 lustre_efa_unit() {
-  printf '%s\n' '[Unit]' 'Description=Lustre over EFA' 'After=network-online.target' 'Wants=network-online.target' \
-    'Before=remote-fs-pre.target' '[Service]' 'Type=oneshot' 'RemainAfterExit=yes' "ExecStart=${LUSTRE_EFA_PROGRAM}" \
-    '[Install]' 'WantedBy=remote-fs-pre.target'
+  printf '%s\n' '[Unit]' 'Description=Lustre over EFA' 'After=network-online.target' \
+    'Wants=network-online.target remote-fs-pre.target' 'Before=remote-fs-pre.target' '[Service]' 'Type=oneshot' \
+    'RemainAfterExit=yes' "ExecStart=${LUSTRE_EFA_PROGRAM}" '[Install]' 'WantedBy=multi-user.target'
 }
