@@ -43,7 +43,7 @@ _IMAGE = re.compile(r"(?:^|[\s\"'=])((?:[a-z0-9-]+\.)+[a-z]{2,})/[a-z0-9][a-z0-9
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _AWS = re.compile(r"(?:^|[\s(\"'])aws (s3api|s3|[a-z][a-z0-9-]+) [a-z-]+")
 _WORDS = {
-    r"\bapt-get\b": ("ubuntu", "neuron-apt"),
+    r"\bapt(-get|_install)\b": ("ubuntu", "neuron-apt"),
     r"\b(dnf|yum)\b.* (install|makecache)": ("amazon-linux-2023", "neuron-yum"),
     r"\bpip3? install\b": ("pypi",),
     r"\binstall_packages\b": ("ubuntu", "neuron-apt", "amazon-linux-2023", "neuron-yum"),
