@@ -84,6 +84,7 @@ def test_every_mapping_of_names_is_tried() -> None:
     assert found == set(MAPPINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("good", "after", "text", "values"), MAPPINGS.values(), ids=MAPPINGS)
 def test_no_value_of_another_kind_ends_in_a_trace(
     good: str, after: str, text: str, values: dict[str, str], write: Callable[[str], Path]
