@@ -71,7 +71,7 @@ def test_a_wrong_command_line_is_answered(words: list[str], answer: str, capsys:
 
 @pytest.mark.parametrize(
     ("name", "extra"),
-    [("demo", "local"), ("synth", "review"), ("local", "local"), ("rehearse", "rehearsal"), ("plan", "local")],
+    [("demo", "local"), ("synth", "review"), ("local", "local"), ("rehearse", "rehearsal"), ("plan", "review")],
 )
 def test_a_missing_extra_is_named(
     name: str, extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

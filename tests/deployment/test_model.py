@@ -90,7 +90,7 @@ def test_the_everything_files_use_every_key() -> None:
 
 # ---------------------------------------------------------------- properties
 NAMES = st.from_regex(r"[a-zA-Z0-9](-?[a-zA-Z0-9]){0,20}", fullmatch=True)
-TAGS = st.text("abcdefgh 019_.:/=+-@", max_size=20)
+TAGS = st.text("abcdefgh 019_.:/=+-@", max_size=20).map(str.strip)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
