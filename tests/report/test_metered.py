@@ -101,6 +101,7 @@ def test_what_nobody_has_counted_is_not_priced_and_not_free(assembly: Any) -> No
     assert line["assumption"] == "series of engine metrics and node metrics have not been counted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "kinds"),
     [

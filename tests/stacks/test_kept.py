@@ -54,6 +54,7 @@ def test_what_a_shipped_deployment_keeps_refers_to_what_is_kept(stem: str) -> No
     assert set().union(*found) <= SPARED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FULL, ids=lambda path: path.stem)
 def test_what_a_deployment_keeps_refers_to_what_is_kept(
     path: Path, templates: Callable[[Path], dict[str, Template]]
