@@ -32,6 +32,7 @@ def said_at_synthesis(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -
     return {(slug, text) for slug, text in said if not slug.endswith(OF_OBJECTS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FULL)
 def test_a_file_tells_what_its_constructs_tell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deployment = Deployment.load(DATA / f"{name}.yaml")
