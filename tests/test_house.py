@@ -104,8 +104,8 @@ def test_facts_of_rooms_are_read_in_one_way() -> None:
     assert [path.name for path in own if reading.search(path.read_text())] == ["matrix.py"]  # beside data_files
 
 
-def test_tags_that_several_rooms_find_things_by_are_named_in_one_place() -> None:
-    tags = {value for name, value in vars(identifiers).items() if name.endswith("_TAG")}
+def test_tags_and_types_that_several_rooms_find_things_by_are_named_in_one_place() -> None:
+    tags = {value for name, value in vars(identifiers).items() if name.endswith(("_TAG", "_TYPE"))}
     rooms = [path for path in SOURCES if path.relative_to(PACKAGE).parts[0] not in APART]
     texts = {
         path.name: {each.value for each in ast.walk(parsed(path)) if isinstance(each, ast.Constant)} for path in rooms

@@ -12,6 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean, nearest
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.remedies import bare
 from cdk_trainyard.problems import Flaw, either, shown
@@ -167,7 +168,7 @@ OWN: Final[Mapping[str, Orchestrator]] = {
         holds="ParallelCluster training cluster",
         service_addresses="cdk_trainyard.deployment.parallelcluster.rules:service_addresses",
         regions="cdk_trainyard.parallelcluster.rules_cluster:supported_regions",
-        resource="Custom::PclusterCluster",
+        resource=PARALLELCLUSTER_TYPE,
         services=("ec2",),
         namesakes=Namesakes(
             service="cloudformation",

@@ -6,6 +6,7 @@ from functools import cached_property
 from ipaddress import IPv4Network
 from typing import Any
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.reach.intrinsics import Templates, Writer
 from cdk_trainyard.reach.place import Egress, Gateway, Interface, Place, Route
 from cdk_trainyard.reach.table import Region
@@ -86,7 +87,7 @@ class _Account:
     def _machines(self) -> Iterator[_Machine]:
         for cluster in self._of("AWS::SageMaker::Cluster"):
             yield from _hyperpod(cluster)
-        for cluster in self._of("Custom::PclusterCluster"):
+        for cluster in self._of(PARALLELCLUSTER_TYPE):
             yield from _parallelcluster(cluster)
         for build in self._of("AWS::ImageBuilder::InfrastructureConfiguration"):
             properties = build.properties
@@ -234,7 +235,7 @@ _READ = frozenset(
         "AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::Subnet",
         "AWS::EC2::SubnetRouteTableAssociation", "AWS::EC2::VPC", "AWS::EC2::VPCCidrBlock", "AWS::EC2::VPCEndpoint",
         "AWS::EC2::VPCGatewayAttachment", "AWS::ECS::CapacityProvider",
-        "AWS::ImageBuilder::InfrastructureConfiguration", "AWS::SageMaker::Cluster", "Custom::PclusterCluster",
+        "AWS::ImageBuilder::InfrastructureConfiguration", "AWS::SageMaker::Cluster", PARALLELCLUSTER_TYPE,
     }
 )  # fmt: skip
 _NOT_READ = frozenset({"UserData", "BuildSpec", "Source"})

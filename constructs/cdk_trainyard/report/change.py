@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import KEPT, policy_of
 from cdk_trainyard.report.replacement import stays
 from cdk_trainyard.report.updates import Effect, PlanRow, plan_templates
-from cdk_trainyard.report.updates.effects import PARALLELCLUSTER
 from cdk_trainyard.report.words import counted, joined
 
 EFFECTS: Final = (
@@ -162,7 +162,7 @@ def _written(one: Resource, other: Resource) -> str:
 
 
 def _removed(one: Resource, rows: Sequence[PlanRow]) -> Row:
-    if one.type != PARALLELCLUSTER:
+    if one.type != PARALLELCLUSTER_TYPE:
         return _row(one, _worst(rows, "removed"), "; ".join(row.what for row in rows), _remedy(rows))
     if policy_of(one, "DeletionPolicy") in KEPT:
         return _row(one, "removed", f"{one.type} is removed, and kept", stays(one.body))
@@ -187,7 +187,7 @@ def _kept(one: Resource, other: Resource, rows: Sequence[PlanRow], *, is_told: b
 def _otherwise(kind: str, *, is_changed: bool) -> str:
     if not is_changed:
         return "only CloudFormation's own attributes"
-    return _UNASKED if kind == PARALLELCLUSTER else ""
+    return _UNASKED if kind == PARALLELCLUSTER_TYPE else ""
 
 
 _UNASKED: Final = "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them"

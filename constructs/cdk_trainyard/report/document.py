@@ -6,6 +6,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.change import Row, change
 from cdk_trainyard.report.cost import cost
@@ -36,7 +37,7 @@ _MADE_ELSEWHERE: Final = {
     "AWS::CloudFormation::CustomResource": "what custom resources make",
     "AWS::EKS::Cluster": "roles, groups and machines that Kubernetes asks for by itself",
     "AWS::Serverless::Function": "what the Serverless transform makes",
-    "Custom::PclusterCluster": "roles, security groups and machines that ParallelCluster makes in a stack of its own",
+    PARALLELCLUSTER_TYPE: "roles, security groups and machines that ParallelCluster makes in a stack of its own",
 }
 """What types make beside themselves, in no template."""
 

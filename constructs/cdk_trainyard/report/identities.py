@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 
@@ -19,7 +20,7 @@ _LISTED: Final = {ROLE: "Roles", USER: "Users", _GROUP: "Groups"}
 _INLINE: Final = {"AWS::IAM::RolePolicy": ROLE, "AWS::IAM::UserPolicy": USER, "AWS::IAM::GroupPolicy": _GROUP}
 """Types that are one inline policy, and whose."""
 _POLICIES: Final = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
-MADE_ELSEWHERE: Final = {"Custom::PclusterCluster": "nodes, by roles that ParallelCluster makes in a stack of its own"}
+MADE_ELSEWHERE: Final = {PARALLELCLUSTER_TYPE: "nodes, by roles that ParallelCluster makes in a stack of its own"}
 """Types whose roles are in no template, though their policies are; and who takes such a role on."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import LAUNCH, under
@@ -175,5 +176,5 @@ _KINDS: Final[Mapping[str, Callable[[Graph, Resource], Iterator[Machines]]]] = {
     "AWS::AutoScaling::AutoScalingGroup": _group,
     "AWS::EC2::Instance": _instance,
     "AWS::SageMaker::Cluster": _hyperpod,
-    "Custom::PclusterCluster": _parallelcluster,
+    PARALLELCLUSTER_TYPE: _parallelcluster,
 }

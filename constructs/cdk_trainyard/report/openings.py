@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.endpoints import HTTPS, endpoints
 from cdk_trainyard.report.graph import Graph
@@ -293,5 +294,5 @@ _KINDS: Final[Mapping[str, Callable[[Network, Resource], Iterator[Opening]]]] = 
     "AWS::ElasticLoadBalancing::LoadBalancer": _classic_load_balancer,
     "AWS::ElasticLoadBalancingV2::LoadBalancer": _load_balancer,
     "AWS::Lambda::Url": _function_url,
-    "Custom::PclusterCluster": _head_node,
+    PARALLELCLUSTER_TYPE: _head_node,
 }

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.identities import ROLE
@@ -26,7 +27,7 @@ _KINDS: Final = {
     "AWS::RDS::DBCluster": ("store", "RDS cluster"),
     "AWS::RDS::DBInstance": ("store", "RDS instance"),
     "AWS::SageMaker::Cluster": ("compute", "SageMaker HyperPod cluster"),
-    "Custom::PclusterCluster": ("compute", "ParallelCluster"),
+    PARALLELCLUSTER_TYPE: ("compute", "ParallelCluster"),
 }
 _STORES: Final = {
     "AWS::DynamoDB::Table": "DynamoDB table",

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines, of_type
 from cdk_trainyard.report.words import counted, joined
 
 _NOUNS: Final = {
     "AWS::SageMaker::Cluster": "SageMaker HyperPod cluster",
-    "Custom::PclusterCluster": "ParallelCluster",
+    PARALLELCLUSTER_TYPE: "ParallelCluster",
     "AWS::EKS::Cluster": "EKS cluster",
     "AWS::ECS::Service": "ECS service",
     "AWS::ElasticLoadBalancingV2::LoadBalancer": "load balancer",

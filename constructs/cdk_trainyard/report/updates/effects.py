@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
-
-PARALLELCLUSTER: Final = "Custom::PclusterCluster"
-"""The type of ParallelClusters, which ParallelCluster's own program judges."""
 
 
 class Effect(IntEnum):

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
@@ -17,7 +18,7 @@ from cdk_trainyard.report.nested import imports, properties_of
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
 from cdk_trainyard.report.updates.addresses import overlapping
-from cdk_trainyard.report.updates.effects import PARALLELCLUSTER, Effect, PlanRow
+from cdk_trainyard.report.updates.effects import Effect, PlanRow
 from cdk_trainyard.report.updates.endpoints import endpoint_refusal
 from cdk_trainyard.report.updates.groups import GROUPS, plan_groups
 from cdk_trainyard.report.words import joined
@@ -85,7 +86,7 @@ def _rows(
     where = f"{stack}/{name}"
     if before is not None and after is not None and after["Type"] != kind:
         yield PlanRow(where=where, what=f"{kind} -> {after['Type']}", effect=Effect.REFUSED, remedy=_ONE_TYPE)
-    elif kind == PARALLELCLUSTER:
+    elif kind == PARALLELCLUSTER_TYPE:
         return
     elif before is None:
         yield PlanRow(where=where, what=f"{kind} is added", effect=Effect.FREE)

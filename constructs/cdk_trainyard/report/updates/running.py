@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.nested import at, properties_of, references
 from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, resources
-from cdk_trainyard.report.updates.effects import PARALLELCLUSTER, Effect, PlanRow
+from cdk_trainyard.report.updates.effects import Effect, PlanRow
 from cdk_trainyard.report.updates.kept import kept
 from cdk_trainyard.report.updates.meaning import Meaning, ResourceChange, Rule, Template, together
 from cdk_trainyard.report.words import counted, joined
@@ -68,7 +69,7 @@ def with_running(
         new: Stack to its template, after.
     """
     before, after = ({stack: resources(template) for stack, template in side.items()} for side in (old, new))
-    clusters = any(each["Type"] == PARALLELCLUSTER for stack in after.values() for each in stack.values())
+    clusters = any(each["Type"] == PARALLELCLUSTER_TYPE for stack in after.values() for each in stack.values())
     for row in rows:
         stack, name = row.key
         found = None
