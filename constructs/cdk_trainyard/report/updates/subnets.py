@@ -8,6 +8,7 @@ subnets); AWS CloudFormation User Guide, "Stack status codes" (what a clean-up c
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Final
 
@@ -36,15 +37,14 @@ def with_kept_inside(
         old: Stack to its template, before.
         new: Stack to its template, after.
     """
-    inside = _subnets_of_kept(old, new)
+    there = {(stack, name) for stack, each in new.items() for name in resources(each)}
+    inside = _subnets_of_kept(old, there)
     for row in rows:
-        stack, name = row.key
-        is_removed = name not in resources(new.get(stack, {}))
-        holder = inside.get((stack, name)) if is_removed and not row.remedy else None
+        holder = None if row.remedy or row.key in there else inside.get(row.key)
         yield replace(row, remedy=_STAYS.format("/".join(holder))) if holder else row
 
 
-def _subnets_of_kept(old: Mapping[str, Template], new: Mapping[str, Template]) -> dict[Key, Key]:
+def _subnets_of_kept(old: Mapping[str, Template], there: AbstractSet[Key]) -> dict[Key, Key]:
     """Return the subnets of what leaves its stack and is kept, and what that is."""
     everything = {(stack, name): body for stack, each in old.items() for name, body in resources(each).items()}
     exported = {name: (stack, value) for stack, each in old.items() for name, value in exports(each).items()}
@@ -52,7 +52,7 @@ def _subnets_of_kept(old: Mapping[str, Template], new: Mapping[str, Template]) -
         subnet: key
         for key, body in everything.items()
         if body["Type"] in _IN_SUBNETS and body.get("DeletionPolicy") in KEPT
-        if key[1] not in resources(new.get(key[0], {}))
+        if key not in there
         for subnet in _reached(key, everything, exported)
         if everything[subnet]["Type"] == _SUBNET
     }
