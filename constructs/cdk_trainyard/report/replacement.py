@@ -1,7 +1,7 @@
 """Which resources CloudFormation replaces when templates change, and what follows from that for what refers to them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.report.nested import at, properties_of
@@ -52,13 +52,16 @@ def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
     return _differing(before, after, _facts(kind).get("maybe", ()))
 
 
+INSTANCE_ENDS: Final = (
+    "instance is terminated, with its jobs and all that its root volume holds: let jobs end, and save what is to stay"
+)
+"""What becomes of one that goes, be it in the place of another or for good."""
 MEANWHILE = {
     "AWS::ElasticLoadBalancingV2::TargetGroup": "the load balancer forwards to an empty one, and answers 503, until "
     "targets are registered there and healthy: as long as new tasks take to start",
     "AWS::AutoScaling::AutoScalingGroup": "every node of the former group ends, with what runs there and what is on "
     "their own disks: let jobs end, and save what is to stay",
-    "AWS::EC2::Instance": "the former instance is terminated, with its jobs and all that its root volume holds: let "
-    "jobs end, and save what is to stay",
+    "AWS::EC2::Instance": f"the former {INSTANCE_ENDS}",
 }
 """What the replacement of a type costs while it lasts. Sources: AWS CloudFormation User Guide, "Update behaviors of
 stack resources" (what refers to it is changed to the new one); User Guide for Application Load Balancers, "Troubleshoot

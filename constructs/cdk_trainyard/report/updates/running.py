@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.nested import at, properties_of, references
-from cdk_trainyard.report.replacement import MEANWHILE, perhaps_replacing, resources
+from cdk_trainyard.report.replacement import INSTANCE_ENDS, perhaps_replacing, resources
 from cdk_trainyard.report.updates.effects import Effect, PlanRow
 from cdk_trainyard.report.updates.kept import kept
 from cdk_trainyard.report.updates.meaning import Meaning, ResourceChange, Rule, Template, together
@@ -110,7 +110,7 @@ def _group_removed(change: ResourceChange) -> Meaning | None:
 def _instance_removed(change: ResourceChange) -> Meaning | None:
     if not change.is_removed:
         return None
-    return Effect.LOST, MEANWHILE["AWS::EC2::Instance"].replace("the former instance", "the instance")
+    return Effect.LOST, f"the {INSTANCE_ENDS}"
 
 
 def _fewer(change: ResourceChange) -> Meaning | None:
