@@ -118,7 +118,7 @@ check: setup ## lint, format, types, shell, guard tests
 .PHONY: test
 test: setup ## every test
 	@$(MAKE) --jobs 4 .build/compiled .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-nag2/.ready .venv-pcluster/.ready
-	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
+	python -m pytest -n 5 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
 test-unit: setup ## the tests without the CLI, the running local AWS, other programs and exhaustive grids

@@ -19,7 +19,7 @@ from cdk_trainyard.local.access.credentials import Credentials
 from tests.serving.task_space import STORE, Quiet, ask, serve, signed_with, until
 
 KEY = Credentials(access_key_id="ASIAEXAMPLE", secret_access_key="example", session_token="token")  # noqa: S106
-SCRAPES = 15
+SCRAPES = 10
 """How many pass before and after the agent is started again."""
 seen: dict[str, Any] = {"asked": 0, "shut": False, "refused": 0, "unsigned": []}
 

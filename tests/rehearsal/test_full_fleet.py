@@ -87,7 +87,7 @@ def test_so_does_one_without_a_master_and_its_agents_ask_their_own_nodes(
     """With metrics. Its first worker launches the job, which learns what that of the other fleet does undisturbed."""
     shipped = ROOT / "deployments" / "fleet-p5-capacity-block.yaml"
     file = tmp_path / shipped.name
-    file.write_text(f"{shipped.read_text()}monitoring: {{}}\n")
+    file.write_text(f"{shipped.read_text()}monitoring: {{scrape_seconds: 5}}\n")
     found: list[FleetScenario] = []
 
     def train(scenario: FleetScenario) -> None:
