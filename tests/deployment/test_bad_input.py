@@ -865,7 +865,12 @@ AT_LOAD = [
     row(
         "version-number",
         [("1200", "1200\n    lustre_version: 2.10")],
-        "8:21: 'storage.lustre.lustre_version' must be text, got 2.10; put it in quotes: \"2.10\"",
+        "8:21: 'storage.lustre.lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'? (text, in quotes)",
+    ),
+    row(
+        "version-number-right",
+        [("1200", "1200\n    lustre_version: 2.15")],
+        "8:21: 'storage.lustre.lustre_version' must be text, got 2.15; put it in quotes: \"2.15\"",
     ),
     row(
         "backups",
@@ -1181,7 +1186,7 @@ AT_LOAD = [
         [
             (
                 "cluster:",
-                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'0' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'0' * 64}}}\n    containers: {{}}",
+                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'a' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'a' * 64}}}\n    containers: {{}}",
             )
         ],
         "14:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
@@ -1191,7 +1196,7 @@ AT_LOAD = [
         [
             (
                 "cluster:",
-                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: vmagent, sha256: {'0' * 64}, key: a.tar.gz}}\n      - {{tool: pyxis, sha256: {'0' * 64}, key: b.tar.gz}}",
+                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: vmagent, sha256: {'a' * 64}, key: a.tar.gz}}\n      - {{tool: pyxis, sha256: {'a' * 64}, key: b.tar.gz}}",
             )
         ],
         "13:9: 'cluster.node_setup.tools[0]' must be left out without metrics that go to a workspace: no node would fetch it",

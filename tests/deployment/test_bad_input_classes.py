@@ -117,6 +117,23 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         [("placement: cluster", "placement: cluster\n      subnets: []")],
         "cluster.queues[1].subnets' must name at least one",
     ),
+    *(
+        (
+            GOOD,
+            f"{said} in place of text",
+            [("name: demo", f"name: demo\ntags: {{of: {said}}}")],
+            f"2:12: 'tags.of' must be text, got {said}; put it in quotes: \"{said}\"",
+        )
+        for said in (".nan", "-.Inf", "0x1F", "0o17", "0b11", "1_000", "1_0.5", "12e45678", "1" * 19)
+    ),
+    (GOOD, "a number by its base", [("count: 4", "count: 0x10")], "count' must be a whole number, got 0x10; write 16"),
+    *(
+        (GOOD, f"{said} in JSON", [hyperpod(f"raw_overrides: {{A: [{said}]}}")], f"A[0]' must be a plain number, {got}")
+        for said, got in (
+            ("0x10", 'or text in quotes, got 0x10; write 16, or "0x10" in quotes for text'),
+            (".inf", 'or text in quotes, got .inf; write ".inf" in quotes for text'),
+        )
+    ),
     (GOOD_PARALLELCLUSTER, "no version", [hyperpod('version: ""')], "cluster.version' must be"),
     (
         GOOD_PARALLELCLUSTER,
@@ -648,6 +665,10 @@ def test_a_reference_is_tried_in_every_text_that_a_rule_judges() -> None:
 
 
 TAKEN: list[tuple[str, str, list[Edit]]] = [
+    *(
+        (GOOD, f"{said}, which no reader takes for a number", [("region:", f"tags: {{of: {said}}}\nregion:")])
+        for said in ("1e5abc", "0x", "0xfg", "_1", "1:30", "2026-11-28", "1.2.3", ".info", "nan", "e5")
+    ),
     (GOOD_FLEET, "a tag with an accent where no image is built", [("region:", "tags: {größe: x}\nregion:")]),
     (GOOD_SERVING, "a long tag where nothing is compiled", [("region:", f"tags: {{{'k' * 128}: x}}\nregion:")]),
     (

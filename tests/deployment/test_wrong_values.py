@@ -145,7 +145,7 @@ def test_a_schedule_is_told_of_beside_one_whose_name_nobody_knows(write: Callabl
     once = '{name: 5, schedule: "at(2027-06-02T06:00:00)", min_tasks: 1, max_tasks: 1}'
     scaling = f"  scaling: {{min_tasks: 1, max_tasks: 1, schedules: [{night}, {once}]}}\n"
     said = problems_of(write(GOOD_SERVING.replace("    tasks: 2\n", "") + scaling))
-    assert [each.partition("; ")[2] for each in said] == ["give that a cron(…) of every year", 'put it in quotes: "5"']
+    assert [each.partition("; ")[2] for each in said] == ["give '5' a cron(…) of every year", 'put it in quotes: "5"']
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """YAML text in; plain data, and the place of every key and value, out.
 
 Scalars are read as YAML 1.2's core schema reads them, which is what editors do: ``on``, ``yes``, ``1:30`` and dates are
-text. Aliases and merge keys work; documents that would expand without bound do not.
+text. Of numbers that is so of plain ones alone: what is a number to other readers only must be written otherwise.
+Aliases and merge keys work; documents that would expand without bound do not.
 """
 
 import re
@@ -17,6 +18,7 @@ from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.numbers import ELSEWHERE, NumberElsewhere
 from cdk_trainyard.options.otherwise import also_at
 from cdk_trainyard.options.signs import WIDE_COLON, after_colon, as_item, wide
 from cdk_trainyard.problems import dotted
@@ -164,6 +166,7 @@ for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("int", r"[-+]?\d{1,18}", "-+0123456789"),
     ("float", r"[-+]?(?:\.\d{1,18}|\d{1,18}\.\d{0,18}|\d{1,18}(?=[eE]))(?:[eE][-+]?\d{1,2})?", "-+.0123456789"),
+    ("elsewhere", ELSEWHERE, "-+.0123456789"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("merge", r"<<", "<"),
 ):
@@ -339,6 +342,8 @@ class _Reader:
                     return int(node.value)
                 case "float":
                     return float(node.value)
+                case "elsewhere":
+                    return NumberElsewhere(node.value)
                 case "str" | "merge":
                     return str(node.value)
         except (KeyError, ValueError):

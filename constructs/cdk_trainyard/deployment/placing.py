@@ -15,6 +15,7 @@ from cdk_trainyard.tokens import UNKNOWN
 _GO: Final = "must be left out"
 """How a sentence begins about what must go, be it an item of a right name."""
 _PLAIN: Final = (bool, float, int, str)
+_IN_QUOTES: Final = " (text, in quotes)"
 
 
 def problems_at_their_places(
@@ -45,7 +46,12 @@ def _at_their_places(
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
     needless = {found_in(deployment, each.at)[0] for each in of_rules if _is_needless(deployment, each)}
-    of_form = [each for each in reader.problems if not any(at == each.at or is_around(at, each.at) for at in needless)]
+    unquoted = reader.unquoted & {found_in(deployment, each.at)[0] for each in of_rules}
+    of_form = [
+        each
+        for each in reader.problems
+        if each.at not in unquoted and not any(at == each.at or is_around(at, each.at) for at in needless)
+    ]
     for each in of_form:
         if (each.at in reader.unread or each.at not in document.reported) and each.at not in beside:
             yield _placed(document, each.at, each, sentence(each))
@@ -56,7 +62,8 @@ def _at_their_places(
         for each in of_rules
         if not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
     )
-    yield from _of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)
+    found = _of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)
+    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in unquoted else ''}") for each in found)
 
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:

@@ -61,6 +61,7 @@ class Reader:
         missing: The sections that are not there, and of which it is said what they need.
         outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
+        unquoted: Texts that lack their quotes alone, and stand in the specification as if they had them.
         moved: Where items stand that should be elsewhere: the path that they should have → the one that they have.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
     """
@@ -74,6 +75,7 @@ class Reader:
     missing: set[At] = field(default_factory=set)
     outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
+    unquoted: set[At] = field(default_factory=set)
     moved: dict[At, At] = field(default_factory=dict)
 
     @property
@@ -176,6 +178,7 @@ class Reader:
             case Scalar() | Object():
                 value, found = self._values.value(shape, data, at)
                 self.problems.extend(wrong.at(at) for wrong in found)
+                self.unquoted.update([at] if isinstance(value, str) and type(data) is not str else [])
                 return value
             case Part():
                 return self.read(section_spec(shape, data if isinstance(data, Mapping) else {}), data, at, part=shape)
@@ -185,7 +188,10 @@ class Reader:
             case Named():
                 return dict(self._named(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Json():
-                return json_object(data) if self._fits(shape, data, at) and not is_unknown(data) else Unknown()
+                if not self._fits(shape, data, at) or is_unknown(data):
+                    return Unknown()
+                self.problems.extend(wrong.at(inner) for inner, wrong in self._values.numbers_elsewhere(data, at))
+                return json_object(data)
 
     def _fits(self, shape: Items | Named | Json, data: Any, at: At) -> bool:
         """Say whether a list, or a mapping, stands where one must."""

@@ -10,6 +10,7 @@ from cdk_trainyard.errors import asked
 from cdk_trainyard.options.fields import Items, Object, Scalar, keys_of, required_keys
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.members import instead, spellings
+from cdk_trainyard.options.numbers import NumberElsewhere
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
@@ -120,6 +121,21 @@ class Values:
         each = f"; each item {replace(found[0], got='')}" if found else ""
         return self.flaw("must be a list", data, at, each)
 
+    def numbers_elsewhere(self, data: Any, at: At) -> Iterator[tuple[At, Flaw]]:
+        """Yield what in a JSON value other readers of YAML take for numbers, with its place and what to write.
+
+        Args:
+            data: What the file has.
+            at: Where it has it.
+        """
+        inside = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, tuple) else ()
+        for step, each in inside:
+            yield from self.numbers_elsewhere(each, (*at, step))
+        if isinstance(data, NumberElsewhere):
+            number = plainly(int, data) or plainly(float, data)
+            remedy = f'; write {f"{number}, or " if number else ""}"{data}" in quotes for text'
+            yield at, self.flaw("must be a plain number, or text in quotes", data, at, remedy)
+
     def flaw(self, must: str, data: Any, at: At, remedy: str = "") -> Flaw:
         """Return what is wrong with what a file has, which is shown as the file has it.
 
@@ -147,8 +163,10 @@ class Values:
         if issubclass(wanted, Enum):
             return self._member(wanted, data, at)
         fits = isinstance(data, (int, float) if wanted is float else wanted)
-        if not fits or (isinstance(data, bool) and wanted is not bool):
-            return Unknown(), [self._of_another_type(wanted, kinds, data, at)]
+        is_other = isinstance(data, bool | NumberElsewhere)
+        if not fits or (is_other and wanted is not bool):
+            wrong = self._of_another_type(wanted, kinds, data, at)
+            return self.sources[at] if wrong.remedy == self._quotes(at) else Unknown(), [wrong]
         of_form = list(_found(kinds, data, NOWHERE))
         if dummy(data):
             wrong = next(iter(of_form), Flaw("must be a value", got=shown(data)))
@@ -210,8 +228,12 @@ class Values:
             return wrong or self.flaw(f"must be text, as {examples[0]}", data, at)
         words = [each for kind in kinds if isinstance(kind, Open) for each in kind.keywords.get("enum", ())]
         named = [each for each in words if each.endswith(source)]
-        remedy = "; write the name" if is_switch else asked("", named) or f'; put it in quotes: "{source}"'
+        remedy = "; write the name" if is_switch else asked("", named) or self._quotes(at)
         return wrong or self.flaw("must be text", data, at, remedy)
+
+    def _quotes(self, at: At) -> str:
+        """Return what to do about text that YAML reads as something else: nothing more, and rules may judge it."""
+        return f'; put it in quotes: "{self.sources.get(at, "")}"'
 
     def _got(self, data: Any, at: At) -> str:
         match data:
@@ -222,7 +244,8 @@ class Values:
                 return "a list"
         if secret_problem(data):
             return "a secret"
-        return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+        is_number = isinstance(data, NumberElsewhere) or not isinstance(data, str | bool)
+        return self.sources.get(at, shown(data)) if is_number else shown(data)
 
 
 def _found(kinds: Sequence[Kind], data: Any, environment: Environment) -> Iterator[Flaw]:
