@@ -202,6 +202,21 @@ SURPRISES = (
             "parallelcluster:own-database",
             "give the host of one, unless a script of yours does so before Slurm starts",
         ),
+        "a database on the controller": (
+            edited(
+                (
+                    "cluster:\n",
+                    (
+                        "cluster:\n  provisioning: Continuous\n  accounting:\n    endpoint: 127.0.0.1\n"
+                        "    secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:db-abcdef\n"
+                        "    security_group_id: sg-0123456789abcdef0\n"
+                    ),
+                ),
+            ),
+            ("cluster",),
+            "hyperpod:own-database",
+            "or give the host of one, unless a script of yours does so before Slurm starts",
+        ),
     }
     | {
         f"an address of another registry in {orchestrator}": (

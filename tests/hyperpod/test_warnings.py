@@ -268,6 +268,7 @@ def test_the_ids_are_api() -> None:
         "unknown-neuron-packages",
         "no-nat",
         "accounting-out-of-reach",
+        "own-database",
         "packages-out-of-reach",
         "unlisted-region",
         "batches-on-slurm",

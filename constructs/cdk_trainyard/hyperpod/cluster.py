@@ -170,7 +170,7 @@ class HyperPodCluster(HyperPodClusterBase):
             network=network,
             mounts=mounts,
             security_groups=len(given_groups),
-            accounting=accounting is not None,
+            accounting=accounting,
             scripts_bucket=scripts_bucket is not None,
             metrics=metrics,
         )

@@ -61,6 +61,7 @@ class HyperPodFacts:
         mounts: File systems of all groups that say nothing else.
         security_groups: How many security groups were given.
         accounting: Whether there is a database for Slurm's accounting.
+        accounting_host: Where that is; empty where it is made.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
         exporters: What its nodes were said to run for them. None: nothing was said.
@@ -74,6 +75,7 @@ class HyperPodFacts:
     mounts: Sequence[MountFacts] = ()
     security_groups: int = 0
     accounting: bool = False
+    accounting_host: str = ""
     scripts_bucket: bool = False
     scrape_seconds: int | None = None
     exporters: Exporters | None = None

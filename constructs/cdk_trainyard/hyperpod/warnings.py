@@ -12,6 +12,7 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint
+from cdk_trainyard.options.addresses import is_loopback
 from cdk_trainyard.options.repositories import other_registries
 from cdk_trainyard.reach import Route
 from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, named_twice, takes_efa
@@ -153,6 +154,17 @@ def accounting_out_of_reach(cluster: ResolvedCluster) -> Warnings:
         )
 
 
+def own_database(cluster: ResolvedCluster) -> Warnings:
+    """A database on the controller itself, where a script of the user's alone may set one up."""
+    host = cluster.facts.accounting_host
+    if not unresolved(host) and is_loopback(host.lower()):
+        yield (
+            f"Slurm's accounting asks {host}, which is the controller itself, and nothing here sets up the database "
+            "that 'accounting' describes; leave it out for the MariaDB that HyperPod's image, or 'local_accounting' of "
+            "'node_setup', sets up there, or give the host of one, unless a script of yours does so before Slurm starts"
+        )
+
+
 def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
     """What HyperPod's image has, and another image may lack: then nodes without NAT cannot install it."""
     setup, place = cluster.spec.node_setup, cluster.facts.place
@@ -219,6 +231,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "unknown-neuron-packages": unknown_neuron_packages,
     "no-nat": no_nat,
     "accounting-out-of-reach": accounting_out_of_reach,
+    "own-database": own_database,
     "packages-out-of-reach": packages_out_of_reach,
     "unlisted-region": unlisted_region,
     "batches-on-slurm": batches_on_slurm,

@@ -31,7 +31,7 @@ def wired(
     network: Network | None,
     mounts: Sequence[Mount],
     security_groups: int,
-    accounting: bool,
+    accounting: AccountingDatabaseBase | None,
     scripts_bucket: bool,
     metrics: ClusterMonitoring | None,
 ) -> HyperPodFacts:
@@ -43,7 +43,7 @@ def wired(
         network: The cluster's network.
         mounts: The cluster's file systems.
         security_groups: How many security groups were given.
-        accounting: Whether there is an accounting database.
+        accounting: Its accounting database.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
         metrics: Where its metrics go.
     """
@@ -53,7 +53,8 @@ def wired(
         subnet=_subnet(network),
         mounts=[mount.facts for mount in mounts],
         security_groups=security_groups,
-        accounting=accounting,
+        accounting=accounting is not None,
+        accounting_host=accounting.endpoint if accounting is not None else "",
         scripts_bucket=scripts_bucket,
         scrape_seconds=None if metrics is None else metrics.scrape_seconds,
         exporters=None if metrics is None else metrics.exporters,

@@ -41,6 +41,7 @@ def facts_of(
         ),
         mounts=mounts,
         accounting=cluster.accounting is not None,
+        accounting_host=getattr(cluster.accounting, "endpoint", ""),
         scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
         scrape_seconds=scrape_seconds(monitoring),
         exporters=exporters(monitoring),
