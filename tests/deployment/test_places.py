@@ -99,3 +99,10 @@ def test_what_aliases_repeat_is_told_once(tmp_path: Path) -> None:
     (problem,) = said(tmp_path, text.replace(second, f"{second}          slurm: *own\n"))
     assert problem.startswith("19:24: 'cluster.queues[0].compute[0].slurm.MaxTime' is no parameter of a node")
     assert problem.endswith(" (and the same in another place)")
+
+
+def test_what_is_wrong_with_an_alias_is_told_where_that_stands(tmp_path: Path) -> None:
+    zones = "  public_zones:\n    - &other use1-az1\n    - *other\n"
+    (problem,) = said(tmp_path, GOOD.replace("network:\n", f"network:\n{zones}"))
+    assert problem.startswith("6:7: 'network.public_zones[1]' must be another")
+    assert problem.endswith("(an alias of what is in line 5)")

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import yaml
 
-from cdk_trainyard.deployment._anchors import Anchors
+from cdk_trainyard.deployment._loader import MAX_DEPTH, TAG, Dumper, Loader
 from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.options.numbers import ELSEWHERE, NumberElsewhere
+from cdk_trainyard.options.numbers import NumberElsewhere
 from cdk_trainyard.options.otherwise import also_at
 from cdk_trainyard.options.signs import WIDE_COLON, after_colon, as_item, wide
 from cdk_trainyard.problems import dotted
@@ -27,13 +27,11 @@ from cdk_trainyard.tokens import Unknown, looks_like_token
 KeyPath = tuple[str | int, ...]
 """Where something stands in the data: ``("cluster", "groups", "worker-group-1", "count")``."""
 
-_MAX_DEPTH: Final = 24
 _MAX_VALUES: Final = 20_000
 _MOST_DIGITS: Final = sys.int_info.default_max_str_digits
 _TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 """What Python makes no number of, wherever a rule asks for one."""
-_TAG: Final = "tag:yaml.org,2002:"
-_MERGE: Final = f"{_TAG}merge"
+_MERGE: Final = f"{TAG}merge"
 _WITHOUT_A_TAG: Final = "write the value itself, and text that begins with '!' in quotes"
 _TAGS: Final = {
     r"!include.*": "files are not included, write what is in it",
@@ -72,6 +70,7 @@ class Document:
         keys: The place of every key.
         values: The place of every value.
         sources: Every scalar as it is written.
+        aliases: The place of every alias, by the path that it gives a value.
         problems: What YAML itself lets pass: keys given twice, keys without a value, values that no deployment has.
         reported: The paths that those problems are about.
         empty: Those keys that have nothing behind them, and lines below them.
@@ -82,6 +81,7 @@ class Document:
     keys: Mapping[KeyPath, Place]
     values: Mapping[KeyPath, Place]
     sources: Mapping[KeyPath, str]
+    aliases: Mapping[KeyPath, Place]
     problems: tuple[Problem, ...]
     reported: frozenset[KeyPath]
     empty: frozenset[KeyPath]
@@ -97,6 +97,7 @@ class Document:
             keys={**self.keys, **also_at(moved, self.keys)},
             values={**self.values, **also_at(moved, self.values)},
             sources={**self.sources, **also_at(moved, self.sources)},
+            aliases={**self.aliases, **also_at(moved, self.aliases)},
             reported=self.reported | also_at(moved, dict.fromkeys(self.reported)).keys(),
             empty=self.empty | also_at(moved, dict.fromkeys(self.empty)).keys(),
         )
@@ -117,6 +118,12 @@ class Document:
             path = path[:-1]
         return Place(line=1, column=1)
 
+    def used(self, path: KeyPath) -> Place:
+        """Return the place of the alias that gives ``path`` what stands at its place; without one, the place itself."""
+        around = (path[:end] for end in range(len(path), 0, -1))
+        alias, place = next((each for each in around if each in self.aliases), None), self.place(path)
+        return self.aliases[alias] if alias and place != self.keys.get(alias) else place
+
     def at(self, path: KeyPath) -> str:
         """Return ``file:line:column`` of ``path``."""
         return self.mark(self.place(path))
@@ -136,52 +143,9 @@ class Document:
             raise self.error(problems)
 
 
-class _Loader(Anchors):
-    """Composes nodes, with YAML 1.2's plain scalars and a bound on nesting; constructs no objects."""
-
-    yaml_implicit_resolvers: Final = {}  # type: ignore[misc]
-    _depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=mark)
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
-
-    def scan_plain(self) -> Any:
-        """Read on over '?' in brackets, where plain text of YAML 1.2.2 (section 7.3.3) has it and PyYAML's ends."""
-        peek: Any = self.peek
-        if self.flow_level:
-            self.peek = lambda index=0: peek(index).replace("?", "!")  # type: ignore[method-assign]
-        try:
-            return super().scan_plain()
-        finally:
-            self.__dict__.pop("peek", None)
-
-
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?\d{1,18}", "-+0123456789"),
-    ("float", r"[-+]?(?:\.\d{1,18}|\d{1,18}\.\d{0,18}|\d{1,18}(?=[eE]))(?:[eE][-+]?\d{1,2})?", "-+.0123456789"),
-    ("elsewhere", ELSEWHERE, "-+.0123456789"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("merge", r"<<", "<"),
-):
-    _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$", re.ASCII), list(_first))
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes what this loader would read as something else than text."""
-
-    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
-
-
 def write_document(data: Mapping[str, Any]) -> str:
     """Return data as YAML that reads back to the same."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False)
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False)
 
 
 def read_document(text: str, file: str) -> Document:
@@ -198,15 +162,15 @@ def read_document(text: str, file: str) -> Document:
     Raises:
         ConfigurationError: It is not YAML, not one mapping, or nests or expands beyond all measure.
     """
-    root = _compose(text, file)
-    if root is None or root.tag == f"{_TAG}null":
+    root, aliases = _compose(text, file)
+    if root is None or root.tag == f"{TAG}null":
         raise ConfigurationError(file, ["the file is empty; a deployment has at least 'name', 'region' and 'network'"])
     if isinstance(root, yaml.ScalarNode) and (answer := of_another_format(text)):
         raise _stop(file, *answer)
     if not isinstance(root, yaml.MappingNode):
         kind = "a list" if isinstance(root, yaml.SequenceNode) else f"the text {_short(root.value)}"
         raise ConfigurationError(file, [f"the file must be a mapping ('name: …', 'region: …'), got {kind}"])
-    reader = _Reader(file)
+    reader = _Reader(file, aliases)
     data = reader.mapping(root, ())
     return Document(
         file=file,
@@ -214,22 +178,23 @@ def read_document(text: str, file: str) -> Document:
         keys=reader.keys,
         values=reader.values,
         sources=reader.sources,
+        aliases=reader.aliases,
         problems=tuple(reader.problems),
         reported=frozenset(reader.reported),
         empty=frozenset(reader.empty),
     )
 
 
-def _compose(text: str, file: str) -> yaml.Node | None:
+def _compose(text: str, file: str) -> tuple[yaml.Node | None, Mapping[object, yaml.Mark]]:
     try:
-        loader = _Loader(text)
+        loader = Loader(text)
         try:
             node: yaml.Node | None = loader.get_single_node()
         except (ValueError, OverflowError) as error:  # what PyYAML lets out for an escape or version beyond all range
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=loader.get_mark()) from None
     except yaml.YAMLError as error:
         raise _stop(file, *explain_yaml(error, text)) from None
-    return node
+    return node, loader.aliases
 
 
 def _stop(file: str, place: tuple[int, int], text: str) -> ConfigurationError:
@@ -262,8 +227,10 @@ def _is_keyless(key: yaml.ScalarNode, value: yaml.Node) -> bool:
 class _Reader:
     """Walks the nodes once; aliases are walked at each use, so that every path has its value."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, marks: Mapping[object, yaml.Mark]) -> None:
         self.file = file
+        self.marks = marks
+        self.aliases: dict[KeyPath, Place] = {}
         self.keys: dict[KeyPath, Place] = {}
         self.values: dict[KeyPath, Place] = {}
         self.sources: dict[KeyPath, str] = {}
@@ -276,15 +243,20 @@ class _Reader:
         for key, key_node, value_node in self._entries(node, path):
             child = (*path, key)
             self.keys[child] = _at(key_node.start_mark)
+            self._alias(child, key_node)
             if _is_keyless(key_node, value_node):
                 self._keyless(key_node, path, data)
-            elif value_node.tag == f"{_TAG}null":
+            elif value_node.tag == f"{TAG}null":
                 self._report(child, value_node, f"'{dotted(child)}' has no value; write one, or remove the key")
                 data[key] = Unknown()
                 self.empty |= {child} if not (node.flow_style or value_node.value) else set()
             else:
                 data[key] = self._value(value_node, child)
         return data
+
+    def _alias(self, path: KeyPath, of: object) -> None:
+        if (mark := self.marks.get(of)) is not None:
+            self.aliases[path] = _at(mark)
 
     def _keyless(self, node: yaml.Node, path: KeyPath, data: dict[str, Any]) -> None:
         """Answer a key that has its value in it, which nobody knows."""
@@ -301,9 +273,9 @@ class _Reader:
         self.values[path] = _at(node.start_mark)
         if len(self.values) > _MAX_VALUES:
             raise self._stop(node, f"aliases expand the file to more than {_MAX_VALUES} values; write them out")
-        if len(path) > _MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             raise self._stop(node, "an alias stands inside its own anchor; write the values out")
-        if isinstance(node, yaml.CollectionNode) and not re.fullmatch(f"{_TAG}(map|seq)", node.tag):
+        if isinstance(node, yaml.CollectionNode) and not re.fullmatch(f"{TAG}(map|seq)", node.tag):
             return self._tagged(node, path)
         if isinstance(node, yaml.MappingNode):
             if template := _template(node):
@@ -325,7 +297,8 @@ class _Reader:
     def _sequence(self, node: yaml.SequenceNode, path: KeyPath) -> tuple[Any, ...]:
         items: list[Any] = []
         for index, item in enumerate(node.value):
-            if item.tag == f"{_TAG}null":
+            self._alias((*path, index), (node, index))
+            if item.tag == f"{TAG}null":
                 self._report((*path, index), item, f"'{dotted((*path, index))}' has no value; write one")
                 items.append(Unknown())
             else:
@@ -333,7 +306,7 @@ class _Reader:
         return tuple(items)
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        kind = str(node.tag).removeprefix(_TAG)
+        kind = str(node.tag).removeprefix(TAG)
         try:
             match kind:
                 case "bool":
@@ -351,7 +324,7 @@ class _Reader:
         return self._tagged(node, path)
 
     def _tagged(self, node: yaml.Node, path: KeyPath) -> Unknown:
-        tag = node.tag.replace(_TAG, "!!")
+        tag = node.tag.replace(TAG, "!!")
         remedy = next((text for form, text in _TAGS.items() if re.fullmatch(form, tag)), _WITHOUT_A_TAG)
         text = f"must be a value without a tag, got {tag}; {remedy}"
         self._report(path, node, f"'{dotted(path)}' {text}")

@@ -124,7 +124,11 @@ def _once(document: Document, found: Iterable[FileProblem]) -> Iterator[FileProb
         told.setdefault((each.place, each.text.removeprefix(subject)), []).append(each)
     for first, *again in told.values():
         places = "another place" if len(again) == 1 else f"{len(again)} other places"
-        yield replace(first, text=f"{first.text} (and the same in {places})") if again else first
+        text = f"{first.text} (and the same in {places})" if again else first.text
+        if (alias := document.used(first.at)) == document.place(first.at):
+            yield replace(first, text=text)
+        else:
+            yield replace(first, place=alias, text=f"{text} (an alias of what is in line {first.place.line})")
 
 
 def _outdented(document: Document, section: At, keys: Sequence[At]) -> str:
