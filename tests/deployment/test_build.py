@@ -299,7 +299,7 @@ def test_existing_roles_get_the_policies(new: Built) -> None:
     assert reads == {"['controllers']": True, "['nodes', 'controllers']": False}
 
 
-def test_repositories_are_named_in_three_ways_and_a_workspace_in_one(new: Built) -> None:
+def test_repositories_are_named_in_two_ways_and_a_workspace_in_one(new: Built) -> None:
     policies = new.training.find_resources("AWS::IAM::ManagedPolicy")
     (policy,) = [one["Properties"]["PolicyDocument"] for name, one in policies.items() if "Execution" in name]
     here = ["arn:", {"Ref": "AWS::Partition"}]
@@ -307,7 +307,6 @@ def test_repositories_are_named_in_three_ways_and_a_workspace_in_one(new: Built)
     assert pull == [
         {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/team/train"]]},
         "arn:aws:ecr:us-east-1:222222222222:repository/tools",
-        {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/*"]]},
     ]
     assert [one["Resource"] for one in policy["Statement"] if one["Action"] == "ecr:GetAuthorizationToken"] == ["*"]
     assert [one["Resource"] for one in policy["Statement"] if one["Action"] == "aps:RemoteWrite"] == [

@@ -191,7 +191,7 @@ def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(everything
     found = granted(everything)
     assert found["LogInToRegistries"] == "*"
     names = [arn["Fn::Join"][1][-1].rpartition("repository/")[-1] for arn in found["PullImages"]]
-    assert names == ["team/train", "*"]
+    assert names == ["team/train", "team/tools"]
     assert found["RemoteWrite"].endswith("workspace/ws-01234567-89ab-cdef-0123-456789abcdef")
     assert not {"PullImages", "LogInToRegistries", "RemoteWrite"} & granted(existing).keys()
 

@@ -315,7 +315,7 @@ def test_controllers_take_a_role_of_the_users_too(stack: Stack) -> None:
 
 
 def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(stack: Stack) -> None:
-    names = {"one": "team/train", "all": "*"}
+    names = {"one": "team/train", "other": "team/tools"}
     repositories = [
         ecr.Repository.from_repository_attributes(
             stack, key, repository_name=name, repository_arn=f"arn:aws:ecr:us-west-2:111111111111:repository/{name}"

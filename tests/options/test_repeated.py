@@ -70,6 +70,18 @@ def test_an_address_of_mail_is_one_whatever_the_case_of_its_domain() -> None:
     assert list(repeated_problems(shape, ["ops@example.com", "ops@Example.com"], ())) == [Problem((1,), text)]
 
 
+def test_a_repository_is_left_out_beside_all_of_its_registry() -> None:
+    shape, here = Items(item=Object(type=ImageRepository)), Environment(region="us-west-2", account="1" * 12)
+    other = "arn:aws:ecr:us-west-2:222222222222:repository"
+    said = ["team/train", "*", f"{other}/tools", "arn:aws:ecr:us-west-2:111111111111:repository/tools"]
+    found = list(repeated_problems(shape, said, (), here))
+    assert [problem.at for problem in found] == [(0,), (3,)]
+    assert {problem.text for problem in found} == {
+        "must be left out beside '*', which is all; for some alone, leave that out"
+    }
+    assert [problem.at for problem in repeated_problems(shape, [*said, f"{other}/*"], (), here)] == [(0,), (2,), (3,)]
+
+
 @pytest.mark.parametrize("name", ["team/train", "*"])
 def test_a_repository_is_one_by_its_name_and_by_its_arn(name: str) -> None:
     shape, here = Items(item=Object(type=ImageRepository)), Environment(region="us-west-2", account="1" * 12)

@@ -1,4 +1,4 @@
-"""Lists that name something twice."""
+"""Lists that name something twice, by itself or in all that is there."""
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
@@ -6,7 +6,7 @@ from typing import Any
 
 from cdk_trainyard.options.fields import Items, Object, Scalar
 from cdk_trainyard.options.kinds import NOWHERE, Email, Environment
-from cdk_trainyard.options.repositories import RepositoryName
+from cdk_trainyard.options.repositories import RepositoryName, all_around
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -32,6 +32,9 @@ def repeated_problems(
             count = known.count(value)
             again = "again" if count == 2 else f"{count} times"  # noqa: PLR2004  the first and this one
             yield Problem((*at, index), f"must be another than those before it, got {shown(said[index])} {again}")
+        if _is_repository(item) and isinstance(value, str) and (every := all_around(value, known)):
+            text = f"must be left out beside {shown(said[known.index(every)])}, which is all"
+            yield Problem((*at, index), f"{text}; for some alone, leave that out")
 
 
 def _said(shape: Scalar | Object, value: Any) -> Any:
@@ -48,5 +51,8 @@ def _known_by(shape: Scalar | Object, value: Any, environment: Environment) -> A
     if isinstance(shape, Scalar) and any(isinstance(kind, Email) for kind in shape.kinds):
         local, at, domain = value.rpartition("@")
         return f"{local}{at}{domain.lower()}"  # RFC 1035, section 2.3.3: the case of a domain says nothing
-    kind = shape.type.kind if isinstance(shape, Object) else None
-    return kind.known_by(value, environment) if isinstance(kind, RepositoryName) else value
+    return RepositoryName().known_by(value, environment) if _is_repository(shape) else value
+
+
+def _is_repository(shape: Scalar | Object) -> bool:
+    return isinstance(shape, Object) and isinstance(shape.type.kind, RepositoryName)

@@ -1,7 +1,7 @@
 """What repositories of ECR are called in a file: by their ARN, or by their name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,6 +46,18 @@ def other_registries(arns: Iterable[str]) -> Iterator[str]:
                 f"'image_repositories' has {shown(name)}, a repository of ECR that is called so, as a rule for pull "
                 f"through cache makes them; leave it out where nodes pull from {host} itself, which asks for no right"
             )
+
+
+def all_around(name: str, names: Collection[str]) -> str | None:
+    """Return which of names is all repositories of the registry that a repository is in; None where none is.
+
+    Args:
+        name: The ARN or the name of a repository.
+        names: All ARNs and names of a list.
+    """
+    registry, sign, _ = name.rpartition(":repository/")
+    every = f"{registry}{sign}*"
+    return every if every != name and every in names else None
 
 
 @dataclass(frozen=True, slots=True)
