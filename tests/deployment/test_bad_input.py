@@ -863,6 +863,16 @@ AT_LOAD = [
         "8:21: 'storage.lustre.lustre_version' must be one of 2.12, 2.15 for […]",
     ),
     row(
+        "spot beside a training plan",
+        [
+            (
+                "ml.trn1.32xlarge",
+                "ml.trn1.32xlarge\n      capacity: spot\n      training_plan_arn: arn:aws:sagemaker:us-east-1:111111111111:training-plan/x",
+            )
+        ],
+        "18:17: 'cluster.groups.workers.capacity' must be left out with 'training_plan_arn', got spot […]",
+    ),
+    row(
         "version-number",
         [("1200", "1200\n    lustre_version: 2.10")],
         "8:21: 'storage.lustre.lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'? (text, in quotes)",

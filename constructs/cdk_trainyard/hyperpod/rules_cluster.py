@@ -131,7 +131,7 @@ def _needing_continuous(group: ResolvedGroup) -> Iterator[Problem]:
     needs = f"{option('provisioning')} {_CONTINUOUS} of the cluster"
     if group.spec.min_count is not None:
         yield Problem(("min_count",), f"needs {needs}")
-    if group.spec.capacity is UsageClass.SPOT:
+    if group.spec.capacity is UsageClass.SPOT and group.spec.training_plan_arn is None:
         yield Problem(("capacity",), f"needs {needs} to be spot")
     for index, volume in enumerate(group.spec.volumes):
         if volume.key is not None and not unresolved(volume):
