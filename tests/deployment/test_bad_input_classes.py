@@ -126,6 +126,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         )
         for said in (".nan", "-.Inf", "0x1F", "0o17", "0b11", "1_000", "1_0.5", "12e45678", "1" * 19)
     ),
+    (
+        GOOD,
+        "a database that is only switched on",
+        [hyperpod("accounting: true")],
+        "got true; write {} for one as it is without any key, or leave it out (default: a MariaDB on the controller",
+    ),
     (GOOD, "a number by its base", [("count: 4", "count: 0x10")], "count' must be a whole number, got 0x10; write 16"),
     *(
         (GOOD, f"{said} in JSON", [hyperpod(f"raw_overrides: {{A: [{said}]}}")], f"A[0]' must be a plain number, {got}")

@@ -41,7 +41,6 @@ AT_LOAD = [
     row(
         "no image",
         [(f"  image:\n    {IMAGE}\n", "")],
-        "9:1: 'cluster.image' is missing",
         "9:1: 'cluster.image.dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is",
     ),
     row(

@@ -280,8 +280,17 @@ AT_LOAD = [
     row(
         "a reference to a secret",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: '${HF_TOKEN}'}")],
-        "15:5: 'serving.engine.environment' must be without HF_TOKEN, which Secrets Manager keeps; the token of the Hub is 'hub_token_secret_arn', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'",
-        "15:29: 'serving.engine.environment.HF_TOKEN' must be one line without […]",
+        "15:19: 'serving.engine.environment.HF_TOKEN' must be left out: a secret […]",
+    ),
+    row(
+        "a secret without a value",
+        [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: }")],
+        "15:19: 'serving.engine.environment.HF_TOKEN' must be left out: a secret […]",
+    ),
+    row(
+        "the scheme of a load balancer",
+        [("  load_balancer:\n", "  load_balancer:\n    public: internet-facing\n")],
+        "19:13: 'serving.load_balancer.public' must be true or false, got 'internet-facing'; write true",
     ),
     row(
         "secrets of another account",

@@ -199,7 +199,10 @@ def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callab
             "own_alarms:\n    Full: 5",
             "10:11: 'monitoring.own_alarms.Full' must be a mapping ('expr: …', 'minutes: …' and 'summary: …'",
         ),
-        ("alarms:\n    enabled: true", "10:5: 'monitoring.alarms.enabled' is a key, and no name here: it belongs in "),
+        (
+            "alarms:\n    enabled: true",
+            "belongs in 'monitoring.alarms.<name>', where it is true unless you say otherwise; leave it out here",
+        ),
         ("alarms:\n    NodeDown: 5", "10:15: 'monitoring.alarms.NodeDown' must be a mapping ('threshold: …' on lines"),
     ],
 )

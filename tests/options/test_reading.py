@@ -337,7 +337,13 @@ def test_a_number_in_other_words_is_answered_with_the_number(key: str, value: An
 
 @pytest.mark.parametrize(
     ("value", "remedy"),
-    [("true", "; write true, without quotes"), ("Off", "; write false"), (1, ""), ("perhaps", "")],
+    [
+        ("true", "; write true, without quotes"),
+        ("Off", "; write false"),
+        ("disabled", "; write false"),
+        (1, ""),
+        ("perhaps", ""),
+    ],
 )
 def test_so_is_a_truth_value(value: Any, remedy: str) -> None:
     [said] = read(group(volumes=({"root": value},)))[1]

@@ -1,6 +1,7 @@
 """Problems of a file at their places in it, each told once, and in the file's own names. No CDK."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass, replace
 from typing import Final
 
@@ -39,23 +40,25 @@ def _at_their_places(
 
     What follows from something that is told already is not told again.
     """
+    unknown = {*document.reported, *reader.meant}
+    needless = {found_in(deployment, each.at)[0] for each in of_rules if _is_needless(deployment, each, unknown)}
     outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}
     for said in document.problems:
-        if said.at not in reader.unread:
+        if said.at not in reader.unread | needless:
             text = _outdented(document, said.at, outdented[said.at]) if said.at in outdented else said.text
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
-    needless = {found_in(deployment, each.at)[0] for each in of_rules if _is_needless(deployment, each)}
-    unquoted = reader.unquoted & {found_in(deployment, each.at)[0] for each in of_rules}
+    judged = {found_in(deployment, each.at)[0] for each in of_rules}
+    told = {*(reader.unquoted & judged), *(at for at in reader.unneeded if any(is_around(at, each) for each in judged))}
     of_form = [
         each
         for each in reader.problems
-        if each.at not in unquoted and not any(at == each.at or is_around(at, each.at) for at in needless)
+        if each.at not in told and not any(at == each.at or is_around(at, each.at) for at in needless)
     ]
     for each in of_form:
         if (each.at in reader.unread or each.at not in document.reported) and each.at not in beside:
             yield _placed(document, each.at, each, sentence(each))
-    unknown = {*document.reported, *reader.meant}
+    unknown -= document.reported & needless
     answered = {*unknown, *(problem.at for problem in of_form)}
     of_what_is_there = (
         each
@@ -63,12 +66,13 @@ def _at_their_places(
         if not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
     )
     found = _of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)
-    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in unquoted else ''}") for each in found)
+    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in reader.unquoted else ''}") for each in found)
 
 
-def _is_needless(deployment: DeploymentSpec, problem: Problem) -> bool:
+def _is_needless(deployment: DeploymentSpec, problem: Problem, unknown: AbstractSet[At]) -> bool:
     """Say whether an option must go, whatever is in it; an item by a wrong name stays, under another one."""
-    return problem.of_key and not _is_name(deployment, problem) and not [*others(problem)]
+    beside = (in_file(deployment, at) for at in others(problem))
+    return problem.of_key and not _is_name(deployment, problem) and unknown.isdisjoint(beside)
 
 
 def _is_name(deployment: DeploymentSpec, problem: Problem) -> bool:

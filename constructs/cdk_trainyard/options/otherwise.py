@@ -138,6 +138,8 @@ def too_deep(around: type, shape: Shape, data: Mapping[str, Any], at: At) -> dic
         is_item = isinstance(value, Mapping) and (value.keys() & inside.keys()) - of_option
         if options and not is_item and not isinstance(value, Unknown):
             found[key] = " or ".join(repr(dotted(place)) for _, place in options)
+            if options[0][0] is inside and inside[key].default == value:
+                found[key] += f", where it is {shown(value)} unless you say otherwise; leave it out here"
     return found
 
 

@@ -36,6 +36,7 @@ from cdk_trainyard.options.remedies import (
     left_out,
     lines,
     section_of,
+    switched_on,
     unless_taken,
 )
 from cdk_trainyard.options.repeated import repeated_problems
@@ -59,6 +60,7 @@ class Reader:
         unread: The keys that their section does not have.
         meant: The keys that misspelt ones most likely meant.
         missing: The sections that are not there, and of which it is said what they need.
+        unneeded: Those of which rules alone say what they need.
         outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
         unquoted: Texts that lack their quotes alone, and stand in the specification as if they had them.
@@ -73,6 +75,7 @@ class Reader:
     unread: set[At] = field(default_factory=set)
     meant: set[At] = field(default_factory=set)
     missing: set[At] = field(default_factory=set)
+    unneeded: set[At] = field(default_factory=set)
     outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
     unquoted: set[At] = field(default_factory=set)
@@ -137,7 +140,7 @@ class Reader:
         spec = shape.spec if isinstance(shape, Part) and shape.existing is None else None
         needed = ", ".join(map(repr, required_keys(spec))) if spec else ""
         self._refused(at, Flaw("is missing", remedy=needed and f"; it needs {needed}"))
-        self.missing.update([at] if needed else [])
+        (self.missing if needed else self.unneeded).update([at] if spec else [])
         return Reader(environment=self.environment).read(spec, {}, at) if spec else Unknown()
 
     def _option(self, spec: type, option: Field, data: Mapping[str, Any], at: At) -> Any:
@@ -149,6 +152,12 @@ class Reader:
             what = "a list" if several is tuple else "a mapping"
             return self._refused(at, self._values.flaw(f"must be {what}", value, at, remedy))
         chosen = part_chosen(shape, data) if isinstance(shape, Chosen) else shape
+        if (
+            not option.required
+            and isinstance(chosen, Part)
+            and (remedy := switched_on(spec, option, chosen.spec, value))
+        ):
+            return self._refused(at, self._values.flaw("must be a mapping", value, at, remedy))
         if chosen and isinstance(value, Mapping):
             value = self._items_alone(spec, chosen, value, at)
         return self._value(chosen, value, at) if chosen else Unknown()

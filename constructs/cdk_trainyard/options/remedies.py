@@ -18,7 +18,15 @@ from cdk_trainyard.problems import Flaw, either, shown
 
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
-_SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_SWITCHES: Final = {
+    **dict.fromkeys(("true", "yes", "on", "enable", "enabled"), "true"),
+    **dict.fromkeys(("false", "no", "off", "disable", "disabled"), "false"),
+}
+_PUBLIC: Final = {
+    **dict.fromkeys(("internet-facing", "internet", "external", "public"), "true"),
+    **dict.fromkeys(("internal", "private"), "false"),
+}
+"""What is said of load balancers (botocore, elbv2, ``LoadBalancerSchemeEnum``), and of subnets."""
 _NOTHING: Final = frozenset({"none", "nothing", "never", "no", "off", "false", "null", "nil", "disabled", "disable"})
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}|\{\{[^{}]*\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
 """What programs that fill in templates, shells and CloudFormation put something in place of."""
@@ -106,6 +114,19 @@ def section_of(spec: type, data: object, *, without: str = "") -> str:
         return ""
     lacking = f", there is no {either(map(repr, others))}" if others else ""
     return f"; write {{{', '.join(f'{item}: true' for item in listed)}}}{lacking}"
+
+
+def switched_on(spec: type, option: Field, part: type, data: object) -> str:
+    """Return how to write a section that is switched on, or to leave it out, and what there is then.
+
+    Args:
+        spec: The section around it.
+        option: The option that it is.
+        part: What it is itself.
+        data: What the file has in its place.
+    """
+    remedy = section_of(part, data) if switch(data) == "true" else ""
+    return f"{remedy}, or{left_out(spec, option)[1:]}".removesuffix(", or") if remedy else ""
 
 
 def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:
@@ -202,7 +223,7 @@ def plainly(wanted: type, data: object, key: str = "") -> str:
     if not isinstance(data, str | float):
         return ""
     if wanted is bool:
-        return switch(data)
+        return switch(data) or (_PUBLIC.get(str(data).lower(), "") if key.startswith("public") else "")
     return _number(wanted, data) or (_number(wanted, _amount(wanted, data, key)) if isinstance(data, str) else "")
 
 

@@ -25,7 +25,7 @@ from cdk_trainyard.serving.catalogue import (
 from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
 from cdk_trainyard.serving.spec_model import ARCHITECTURES, IMAGE_OF_YOURS, NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ServingHosts
-from cdk_trainyard.tokens import Unknown, unresolved
+from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
 
 _SECRET_WORDS = frozenset(
@@ -129,22 +129,15 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
         yield Problem(("environment",), f"{text}; put what is large into the model's folder, or into an image of yours")
     for name, value in engine.environment.items():
         at = ("environment", name)
-        if name in MANAGED_VARIABLES and _is_answered(value):
-            yield Problem(("environment",), f"must be without {name}, {_secrets(up=1)}", of_key=True)
-        elif name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
+        if name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
             yield Problem(at, f"must be left out: a secret would stand in the template, {_secrets()}", of_key=True)
         elif name in _PORTS and not unresolved(value) and value != str(PORT):
             yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
 
 
-def _is_answered(value: object) -> bool:
-    """Whether a value is of a wrong form, which has been said at its place."""
-    return isinstance(value, Unknown)
-
-
-def _secrets(*, up: int = 2) -> str:
+def _secrets() -> str:
     token = (
-        f"the token of the Hub is {option('hub_token', up=up)}, of 'compile' for a model that a build compiles, and of "
+        f"the token of the Hub is {option('hub_token', up=2)}, of 'compile' for a model that a build compiles, and of "
         "the engine for one that is not precompiled"
     )
     return f"which Secrets Manager keeps; {token}, and the key of callers is that of 'authentication'"
