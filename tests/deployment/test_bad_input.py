@@ -338,9 +338,11 @@ AT_LOAD = [
         "1:1: 'network' is missing",
     ),
     row(
-        "missing-orchestrator",
-        [("orchestrator: hyperpod\n", "")],
-        "1:1: 'orchestrator' is missing; it says what 'cluster' is",
+        "missing-orchestrator, and what is wrong in its cluster",
+        [("orchestrator: hyperpod\n", ""), ("count: 4", "count: x"), ("controller", "login")],
+        "1:1: 'orchestrator' is missing; it says what 'cluster' is: with 'groups' in it write 'orchestrator: hyperpod'",
+        "9:3: 'cluster.groups' must hold exactly one controller group, got none",
+        "17:14: 'cluster.groups.workers.count' must be a whole number, got 'x'",
     ),
     row(
         "an orchestrator in other letters, and what is wrong in its cluster",

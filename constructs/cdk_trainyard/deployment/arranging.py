@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cdk_trainyard.deployment._document import Document
-from cdk_trainyard.deployment.orchestrators import recognized
+from cdk_trainyard.deployment.orchestrators import orchestrators, recognized, spec_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.options.fields import keys_of
-from cdk_trainyard.problems import At, Problem
+from cdk_trainyard.options.fields import keys_of, required_keys
+from cdk_trainyard.options.unknown_keys import near
+from cdk_trainyard.problems import At, Problem, shown
 
 _WRAPPERS: Final = ("deployment", "spec")
 """Keys that files of other programs have around what they say."""
@@ -50,8 +51,19 @@ def _with_its_orchestrator(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], 
     if "orchestrator" in data or not isinstance(cluster, Mapping):
         return data, []
     meant = recognized(cluster.get("orchestrator"))
+    is_said = any(near(key, ["orchestrator"]) for key in [*data, *cluster])  # misspelt, or as what nobody knows
+    if not is_said and len(found := _needed_in(cluster)) == 1:
+        [(meant, key)] = found.items()
+        text = f"is missing; it says what {shown('cluster')} is: with {shown(key)} in it write 'orchestrator: {meant}'"
+        return {**data, "orchestrator": meant}, [Problem(("orchestrator",), text)]
     if meant is None:
         return data, []
     inside = {key: value for key, value in cluster.items() if key != "orchestrator"}
     text = f"is no key here; write 'orchestrator: {meant}' at the top of the file in its place"
     return {**data, "orchestrator": meant, "cluster": inside}, [Problem(("cluster", "orchestrator"), text, of_key=True)]
+
+
+def _needed_in(cluster: Mapping[str, Any]) -> dict[str, str]:
+    """Return the orchestrators whose clusters need a key that a cluster has, each with that key."""
+    specs = {name: spec for name in orchestrators() if (spec := spec_of(name))}
+    return {name: key for name, spec in specs.items() for key in required_keys(spec) if key in cluster}
