@@ -406,6 +406,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",
     ),
+    "a key that ends early": (
+        given(head_node=head(on_configured=[CustomAction(script="s3://bucket/a b?c#d.sh")])),
+        "'head_node.on_configured[0].script' must have a key without '?', as nodes read it as a web address, got 's3://bucket/a b?c#d.sh'; copy the script to another key",
+    ),
+    "a key that begins with a slash": (
+        given(head_node=head(on_configured=[CustomAction(script="s3://bucket//x.sh")])),
+        "'head_node.on_configured[0].script' must have one '/' before its key, as nodes read it as a web address, got 's3://bucket//x.sh'; copy the script to another key",
+    ),
     "two addresses for a script": (
         given(head_node=head(on_updated=[CustomAction(script="s3://bucket/x.sh,s3://bucket/y.sh")])),
         "'head_node.on_updated[0].script' must be one address alone, got 's3://bucket/x.sh,s3://bucket/y.sh'; write one, and in a list one item each",

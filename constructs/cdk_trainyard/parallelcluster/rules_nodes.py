@@ -39,6 +39,9 @@ FETCHED: Final = Url(
 _OBJECT: Final = re.compile(rf"s3://[a-z0-9][a-z0-9.-]{{1,61}}[a-z0-9]/(?!\s){LINE.pattern}(?<!\s)")
 """Amazon S3 user guide, "Naming Amazon S3 objects": a key may have any sign of UTF-8; and no shell reads it
 (aws-parallelcluster-cookbook, ``custom_action_executor.py``, read 2026-11)."""
+_CUT: Final = re.compile(r"s3://[^/]+/(?:[^?#]*(?P<sign>[?#])|(?P<slash>/))")
+"""The same file reads an address with ``urlparse``, for which a key ends at these signs, and takes slashes before it
+away."""
 _PRESIGNED: Final = re.compile(r"https://[^?]*\?(.*&)?X-Amz-(Signature|Credential)=")
 """Amazon S3 API reference, "Authenticating Requests: Using Query Parameters": ``X-Amz-Expires`` is 604800 at most."""
 _ONCE: Final = (("head_node", "on_start"), ("head_node", "on_configured"))
@@ -208,6 +211,9 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
 
 
 def _address_fault(script: str, at: At) -> str | None:
+    if cut := _CUT.match(script):
+        must = f"have a key without {cut['sign']!r}" if cut["sign"] else "have one '/' before its key"
+        return f"must {must}, as nodes read it as a web address, got {shown(script)}; copy the script to another key"
     if _OBJECT.fullmatch(script) and not re.search(SECOND_ADDRESS, script):
         folder = f"must be one file, got the folder {shown(script)}; name the file in it"
         return folder if script.endswith("/") else None
