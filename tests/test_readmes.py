@@ -48,6 +48,30 @@ def examples() -> list[pytest.ParameterSet]:
     ]
 
 
+def warnings_by_room() -> dict[str, set[str]]:
+    """Return the ids of warnings, as the sources have them: in tables, in calls, and written out."""
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        source = path.read_text()
+        said = re.findall(r'(?:warned\(\s*"|"@cdk-trainyard/)(\w+)(?:", "|:)([a-z-]+)"', source)
+        for table in re.findall(r"^\w*WARNINGS\b[^=]*= \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL):
+            said += [(path.parent.name, slug) for slug in re.findall(r'^    "([a-z-]+)":', table, re.MULTILINE)]
+        for room, slug in said:
+            found.setdefault(room, set()).add(slug)
+    return found
+
+
+def test_readmes_name_every_warning_of_their_rooms() -> None:
+    told = warnings_by_room()
+    for room in told:
+        readme = (PACKAGE / room / "README.md").read_text()
+        table = readme.partition("## Warnings\n")[2].partition("\n## ")[0]
+        named = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
+        named += re.findall(rf"`@cdk-trainyard/{room}:([a-z-]+)`", readme)
+        assert sorted(named) == sorted(told[room]), room
+    assert {"fleet", "hyperpod", "monitoring", "network", "parallelcluster", "serving", "storage"} <= told.keys()
+
+
 EACH = """
 import json, os, sys, tempfile, traceback
 failed, sys.stdout = {}, sys.stderr

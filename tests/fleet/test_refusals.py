@@ -1,8 +1,6 @@
 """What constructs refuse and warn of: the rules are asked with what is around a fleet, and Tokens pass."""
 
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +8,7 @@ from aws_cdk import CfnParameter, Stack
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.fleet import NodeImage, TrainingImage, rules
-from cdk_trainyard.fleet.warnings import MASTER_WARNINGS, WARNINGS
+from cdk_trainyard.fleet import NodeImage, TrainingImage
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat, PlacementGroup, TrainingNetwork
 from cdk_trainyard.storage import Mount
@@ -174,12 +171,6 @@ def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(count: i
     new_fleet(stack, count=count, network=existing_network(stack, accelerator_cidr="10.1.0.0/28"))
     (found,) = [text for text in warnings(stack) if "@cdk-trainyard/fleet:few-addresses" in text]
     assert f"the subnet 10.1.0.0/28 has at most {11 - count} of 11 addresses left when all nodes are there" in found
-
-
-def test_the_readme_names_every_warning() -> None:
-    readme = Path(rules.__file__).with_name("README.md").read_text()
-    told = re.findall(r"^\| `([a-z-]+)` \|", readme.partition("## Warnings")[2].partition("\n## ")[0], re.MULTILINE)
-    assert sorted(told) == sorted({*WARNINGS, *MASTER_WARNINGS})
 
 
 def test_warns_of_a_file_system_in_another_zone_with_what_crossing_costs() -> None:

@@ -9,8 +9,8 @@ from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsS
 from cdk_trainyard.problems import Warned, warned
 
 _OF_NODES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
-    "slurm_": (MetricsSource.SLURM, "no-slurm", "nothing here gives metrics of Slurm"),
-    "DCGM_": (MetricsSource.GPU, "no-gpu", "nothing here gives metrics of GPUs"),
+    "slurm_": (MetricsSource.SLURM, "@cdk-trainyard/monitoring:no-slurm", "nothing here gives metrics of Slurm"),
+    "DCGM_": (MetricsSource.GPU, "@cdk-trainyard/monitoring:no-gpu", "nothing here gives metrics of GPUs"),
 }
 """How metrics begin that nodes of a cluster alone have, whose they are, and what is said where there are none
 (lifecycle_scripts/lib/slurm_metrics.py; NVIDIA, DCGM Exporter, ``default-counters.csv``)."""
@@ -82,7 +82,7 @@ def own_alarm_warnings(
         if source is not None and source not in sources:
             text = f"the alarm {alarm.name} asks for {metric}, and {none}"
             text += ": it never rings, unless something of yours writes them; leave it out"
-            yield from warned("monitoring", slug, [text])
+            yield Warned((), slug, text)
         named = clusters_named(alarm.expr)
         if mistaken := next(filter(is_mistaken, named or ()), None):
             text = f"the alarm {alarm.name} asks for cluster={mistaken}, and the label of this cluster's metrics is"
