@@ -48,8 +48,9 @@ def _at_their_places(
             text = _outdented(document, said.at, outdented[said.at]) if said.at in outdented else said.text
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
-    judged = {found_in(deployment, each.at)[0] for each in of_rules}
-    told = {*(reader.unquoted & judged), *(at for at in reader.unneeded if any(is_around(at, each) for each in judged))}
+    judged = {found_in(deployment, each.at)[0]: each.of_key for each in of_rules}
+    unquoted = {at for at in reader.unquoted if judged.get(at) is False}
+    told = {*unquoted, *(at for at in reader.unneeded if any(is_around(at, each) for each in judged))}
     of_form = [
         each
         for each in reader.problems
@@ -66,13 +67,14 @@ def _at_their_places(
         if not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
     )
     found = _of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)
-    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in reader.unquoted else ''}") for each in found)
+    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in unquoted else ''}") for each in found)
 
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem, unknown: AbstractSet[At]) -> bool:
     """Say whether an option must go, whatever is in it; an item by a wrong name stays, under another one."""
     beside = (in_file(deployment, at) for at in others(problem))
-    return problem.of_key and not _is_name(deployment, problem) and unknown.isdisjoint(beside)
+    is_told = UNKNOWN not in problem.text and unknown.isdisjoint(beside)
+    return problem.of_key and is_told and not _is_name(deployment, problem)
 
 
 def _is_name(deployment: DeploymentSpec, problem: Problem) -> bool:
