@@ -70,7 +70,7 @@ def test_a_link_to_s3_is_made_after_the_one_that_it_overlaps_is_gone(after: Any,
     rows = [*plan_resources({"S": {"Resources": {"A": LINK}}}, {"S": {"Resources": after}})]
     assert [row.effect for row in rows] == effects
     refused = [row for row in rows if row.effect is Effect.REFUSED]
-    assert all(row.remedy.endswith("remove the link in one deployment, add the new one in the next") for row in refused)
+    assert all(row.remedy.endswith("if it was the last), add the new one in the next") for row in refused)
 
 
 def test_a_link_of_a_file_system_that_is_replaced_is_made_beside_nothing() -> None:
@@ -83,6 +83,36 @@ def test_a_link_of_a_file_system_that_is_replaced_is_made_beside_nothing() -> No
         for each in ("subnet-1", "subnet-2")
     )
     assert [row.effect for row in plan_resources(old, new)] == [Effect.REPLACED, Effect.LOST]
+
+
+def backed(days: Any, *, kind: str = "LUSTRE", linked: bool = False, subnet: str = "subnet-1") -> dict[str, Any]:
+    config = {"LustreConfiguration": {"AutomaticBackupRetentionDays": days} if days is not None else {}}
+    files = of("AWS::FSx::FileSystem", FileSystemType=kind, SubnetIds=[subnet], **config)
+    return {"Files": files, **({"Link": LINK} if linked else {})}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect", "says"),
+    [
+        (backed(None, linked=True), backed(7), Effect.REFUSED, "FSx backs up no file system with a link, and"),
+        (backed(0, linked=True), backed("7"), Effect.REFUSED, "FSx backs up no file system with a link, and"),
+        (backed(0, linked=True), backed(7, linked=True), Effect.REFUSED, "FSx backs up no file system with a link"),
+        (backed(None, linked=True), backed(0), Effect.FREE, ""),
+        (backed(None, linked=True), backed({"Ref": "Days"}), Effect.FREE, ""),
+        (backed(None, linked=True), backed(7, subnet="subnet-2"), Effect.LOST, "everything in it goes"),
+        (backed(0), backed(7), Effect.FREE, ""),
+        (backed(7), backed(None, linked=True), Effect.UNCERTAIN, "no page says whether CloudFormation turns backups"),
+        (backed(0), backed(None, linked=True), Effect.FREE, ""),
+        (backed(7), backed(0, linked=True), Effect.FREE, ""),
+        (backed(7), backed(None), Effect.FREE, ""),
+    ],
+)
+def test_backups_end_before_the_first_link_and_begin_after_the_last(
+    old: Any, new: Any, effect: Effect, says: str
+) -> None:
+    rows = {row.where: row for row in plan_templates({"S": {"Resources": old}}, {"S": {"Resources": new}})}
+    assert rows["S/Files"].effect is effect
+    assert rows["S/Files"].remedy.startswith(says)
 
 
 def door(scheme: str, port: int = 80, group: str = "Group") -> dict[str, Any]:

@@ -80,7 +80,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
         ({"X": resource("AWS::SQS::Queue")}, {"X": resource("AWS::SNS::Topic")}, "refused", "AWS::SQS::Queue -> AWS::"),
         (lustre(2400), lustre(1200), "refused", "StorageCapacity cannot be lowered from 2400 to 1200"),
         (encrypted("a"), encrypted("b"), "lost", "KMSMasterKeyID: a → b; objects keep the key that they were written"),
-        (link("/a", "s3://b/a"), link("/a", "s3://b/c"), "refused", "remove the link in one deployment, add the new"),
+        (link("/a", "s3://b/a"), link("/a", "s3://b/c"), "refused", "remove the link in one deployment (with"),
         (
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="b")},

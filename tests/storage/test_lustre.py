@@ -322,10 +322,12 @@ def test_links_are_made_one_after_the_other_and_root_squash_after_them(place: Pl
     assert {first, second, third} <= set(squash["DependsOn"])
 
 
-def test_links_switch_backups_off(place: Place) -> None:
+@pytest.mark.parametrize("backups", [None, LustreBackups(retention_days=0)])
+def test_of_a_file_system_with_links_nothing_is_said_of_backups(place: Place, backups: LustreBackups | None) -> None:
     bucket = s3.Bucket.from_bucket_name(place.stack, "Data", "data")
-    found = configuration(place, data_repositories=[DataRepository(file_system_path="/datasets", bucket=bucket)])
-    assert found["LustreConfiguration"]["AutomaticBackupRetentionDays"] == 0
+    link = DataRepository(file_system_path="/datasets", bucket=bucket)
+    found = configuration(place, data_repositories=[link], backups=backups)
+    assert "AutomaticBackupRetentionDays" not in found["LustreConfiguration"]
     Template.from_stack(place.stack).has_resource_properties(
         "AWS::FSx::DataRepositoryAssociation",
         {"FileSystemPath": "/datasets", "FileSystemId": {"Ref": "LustreF8935BA0"}},

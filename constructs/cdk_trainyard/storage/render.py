@@ -7,7 +7,7 @@ from aws_cdk import aws_logs as logs
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import LustreStorage
 from cdk_trainyard.storage.resolve import has_metadata
-from cdk_trainyard.storage.spec import LustreSpec
+from cdk_trainyard.storage.spec import LustreBackups, LustreSpec
 
 
 def lustre_configuration(
@@ -21,7 +21,7 @@ def lustre_configuration(
         spec: The resolved file system.
         log_group: Where events of data repositories go. None: nowhere.
     """
-    deployment, backups = spec.deployment, spec.backups
+    deployment, backups = spec.deployment, _backups(spec)
     kept = backups if backups is not None and backups.retention_days else None
     return fsx.CfnFileSystem.LustreConfigurationProperty(
         deployment_type=str(deployment.type),
@@ -37,6 +37,15 @@ def lustre_configuration(
         weekly_maintenance_start_time=None if spec.maintenance is None else spec.maintenance.text,
         log_configuration=_log_configuration(spec, log_group),
     )
+
+
+def _backups(spec: LustreSpec) -> LustreBackups | None:
+    """Return what is said of backups: nothing of a file system with links, which has none by default.
+
+    FSx refuses UpdateFileSystem with ``automaticBackupRetentionDays`` 0 for one with a link, be it for tags alone
+    (aws-cloudformation/cloudformation-coverage-roadmap#1687, 2023-05-15); 0 is its default (botocore 1.44.5, fsx).
+    """
+    return None if spec.data_repositories else spec.backups
 
 
 def _metadata(spec: LustreSpec) -> fsx.CfnFileSystem.MetadataConfigurationProperty:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
+from cdk_trainyard.report.associations import backup_days, is_linked
 from cdk_trainyard.report.nested import at, properties_of
 from cdk_trainyard.report.updates.effects import Effect
 from cdk_trainyard.report.updates.meaning import Meaning, ResourceChange, Rule, together
@@ -24,6 +25,10 @@ _GROWS: Final = (
     "the file system is unavailable for a few minutes, and clients wait; it grows again after six hours at the earliest"
 )
 _THROUGHPUT: Final = "the file system is unavailable for a while, and clients wait"
+_FIRST_LINK: Final = (
+    "no page says whether CloudFormation turns backups off where their retention is said no more, and FSx backs up no "
+    "file system with a link: say 'backups: {retention_days: 0}' first, and add the link in the next deployment"
+)
 _EXPIRED: Final = {
     "ExpirationInDays": "objects {}that are older than {}",
     "NoncurrentDays": "former versions {}that are older than {}",
@@ -50,6 +55,13 @@ def _lustre(change: ResourceChange) -> Meaning | None:
         return Effect.INTERRUPTED, _GROWS
     throughput = (change.both("LustreConfiguration", key) for key in ("PerUnitStorageThroughput", "ThroughputCapacity"))
     return (Effect.INTERRUPTED, _THROUGHPUT) if any(one != other for one, other in throughput) else None
+
+
+def _first_link(change: ResourceChange) -> Meaning | None:
+    before, after = change.before[change.name], change.after[change.name]
+    _, days = change.both("LustreConfiguration", "AutomaticBackupRetentionDays")
+    is_left_out = days is None and bool(backup_days(before)) and properties_of(after).get("FileSystemType") == "LUSTRE"
+    return (Effect.UNCERTAIN, _FIRST_LINK) if is_left_out and is_linked(change.name, change.after) else None
 
 
 def _shorter(what: str, effect: Effect, default: float, *path: str) -> Rule:
@@ -117,7 +129,7 @@ def _number(value: Any) -> int | None:
 
 RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "AWS::APS::Workspace": (_shorter("metrics", Effect.LOST, 150, "WorkspaceConfiguration", "RetentionPeriodInDays"),),
-    "AWS::FSx::FileSystem": (_lustre,),
+    "AWS::FSx::FileSystem": (_lustre, _first_link),
     "AWS::Logs::LogGroup": (_shorter("events", Effect.FREE, inf, "RetentionInDays"),),
     "AWS::RDS::DBInstance": (
         _port,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
-from cdk_trainyard.report.associations import ONE_AFTER_THE_OTHER, blocked
+from cdk_trainyard.report.associations import BACKUPS_AFTER_LINKS, ONE_AFTER_THE_OTHER, backed_up, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
 from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
@@ -45,6 +45,7 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
     found = replaced(old, new)
     refused = {
         **dict.fromkeys(blocked(old, new, found), ONE_AFTER_THE_OTHER),
+        **dict.fromkeys(backed_up(old, new, found), BACKUPS_AFTER_LINKS),
         **dict.fromkeys(kept_behind(old, new, found), ONE_LOAD_BALANCER),
         **overlapping(old, new, found),
     }
