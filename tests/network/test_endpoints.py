@@ -189,6 +189,8 @@ def test_every_bucket_of_the_published_list_passes_or_is_left_out_for_a_reason()
         "ec2imagebuilder-managed-resources-us-east-1-prod/components/*",
         "prod-registry-k8s-io-us-east-1/*",
         "mountpoint-s3-release/*",
+        "docker-images-prod/*",
+        "quayio-production-s3/*",
     ],
 )
 def test_unsigned_downloads_of_builds_images_and_tools_pass(resource: str) -> None:

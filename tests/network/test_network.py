@@ -507,7 +507,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     (
         {"public_buckets": [f"public-data-set-with-a-long-name-number-{number:04}" for number in range(160)]},
         (
-            "'public_buckets' must be at most 156 buckets with names of this length: a policy of an endpoint has 20480 "
+            "'public_buckets' must be at most 155 buckets with names of this length: a policy of an endpoint has 20480 "
             "characters, got 160; leave out those that nodes read with credentials"
         ),
     ),

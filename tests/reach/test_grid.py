@@ -228,6 +228,8 @@ def without(templates: Templates, bucket: str) -> Templates:
         ("serving-inf2-vllm", "prod-us-east-2-starport", REGIONS),
         ("serving-inf2-vllm", "prod-registry-k8s-io-", REGIONS),
         ("parallelcluster-hello", "cloudformation-waitcondition-", REGIONS),
+        ("serving-inf2-vllm", "docker-images-prod", ["us-east-1"]),
+        ("serving-inf2-vllm", "quayio-production-s3", ["us-east-1"]),
     ],
 )
 def test_a_bucket_that_the_endpoint_forgets_is_found(name: str, bucket: str, where: list[str], shipped: Any) -> None:

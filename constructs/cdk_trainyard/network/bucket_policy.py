@@ -13,7 +13,7 @@ PUBLIC_ACTIONS: Final = ("s3:GetObject", "s3:ListBucket")
 
 
 def bucket_arns(action: str, partition: str, region: str, without_dashes: str) -> list[str]:
-    """Return what everybody may do something with, of the buckets of AWS and Kubernetes that nodes need.
+    """Return what everybody may do something with, of the buckets of AWS and of registries that nodes need.
 
     Args:
         action: The action.
