@@ -115,6 +115,34 @@ def test_backups_end_before_the_first_link_and_begin_after_the_last(
     assert rows["S/Files"].remedy.startswith(says)
 
 
+def sized(capacity: Any, iops: Any = None, kind: str = "LUSTRE") -> dict[str, Any]:
+    metadata = {"Mode": "USER_PROVISIONED", "Iops": iops} if iops else {"Mode": "AUTOMATIC"}
+    config = {"MetadataConfiguration": metadata}
+    return {"X": of("AWS::FSx::FileSystem", FileSystemType=kind, StorageCapacity=capacity, LustreConfiguration=config)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "least"),
+    [
+        (sized(1200, 1500), sized(2400, 3000), 3000),
+        (sized(1200, 1500), sized("2400", 1500), 3000),
+        (sized(1200, 1500), sized(2400), 3000),
+        (sized(1200, 3000), sized(2400, 3000), None),
+        (sized(1200, 3000), sized(2400, 6000), None),
+        (sized(1200, 1500), sized(1200, 3000), None),
+        (sized(2400, 1500), sized(2400, 1500), None),
+        (sized(1200), sized(2400), None),
+        (sized(1200), sized(2400, 3000), None),
+        (sized(1200, 1500), sized({"Ref": "Capacity"}, 1500), None),
+        (sized(1200, {"Ref": "Iops"}), sized(2400, 1500), None),
+    ],
+)
+def test_capacity_grows_when_there_are_the_metadata_iops_for_it(old: Any, new: Any, least: int | None) -> None:
+    rows = [*plan_templates({"S": {"Resources": old}}, {"S": {"Resources": new}})]
+    said = f"FSx raises the capacity to 2400 GiB when there are {least} metadata IOPS, and there are 1500: raise them"
+    assert [row.remedy.startswith(said) for row in rows if row.effect is Effect.REFUSED] == [True] * bool(least)
+
+
 def door(scheme: str, port: int = 80, group: str = "Group") -> dict[str, Any]:
     forward = {"Type": "forward", "TargetGroupArn": {"Ref": group}}
     elb = "AWS::ElasticLoadBalancingV2::"

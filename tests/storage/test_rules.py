@@ -235,6 +235,25 @@ def test_warns_of_regions(deployment: LustreDeployment, efa: bool, region: str |
     assert rules.region_warnings(resolved(deployment=deployment, efa_enabled=efa), region) == warnings
 
 
+@pytest.mark.parametrize(
+    ("changes", "least"),
+    [
+        ({"metadata_iops": 1500, "capacity_gib": 2400}, 3000),
+        ({"metadata_iops": 12000, "capacity_gib": 48000}, 24000),
+        ({"metadata_iops": 3000, "capacity_gib": 2400}, None),
+        ({"metadata_iops": 1500}, None),
+        ({"capacity_gib": 48000}, None),
+        ({"metadata_iops": 1, "capacity_gib": 2400}, None),
+        ({"metadata_iops": NUMBER, "capacity_gib": 2400}, None),
+        ({"metadata_iops": 1500, "capacity_gib": NUMBER}, None),
+        ({"deployment": TIERING()}, None),
+    ],
+)
+def test_fewer_metadata_iops_than_fsx_has_by_itself_are_said(changes: dict[str, Any], least: int | None) -> None:
+    said = [text.rpartition("; ")[2] for text in rules.metadata_warnings(resolved(**changes))]
+    assert said == [f"leave 'metadata_iops' out, or use {least}"] * bool(least)
+
+
 @pytest.mark.parametrize("nids", [[], ["10.1.0.[4-20]@tcp", "192.168.0.4@tcp"], ["10.1.127.[0-255]@tcp"]])
 def test_root_that_is_squashed_on_every_node_is_warned_about(nids: list[str]) -> None:
     squash = RootSquash(uid=365534, gid=65534, no_squash_nids=nids)

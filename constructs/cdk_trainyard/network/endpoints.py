@@ -113,7 +113,7 @@ def _account_statement(service: str) -> iam.PolicyStatement:
 
 
 def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
-    """Return the statements that let everybody use the buckets of AWS and Kubernetes that nodes need.
+    """Return the statements that let everybody use the buckets of AWS and of registries that nodes need.
 
     Package managers and downloads of tools ask without credentials, layers of container images come without them or
     by links that ECR has signed, and CloudFormation is answered by links that it has signed, so the account's own

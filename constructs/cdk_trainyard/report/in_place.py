@@ -3,7 +3,8 @@
 Sources: botocore 1.44.5, ``fsx/2018-03-01``: UpdateFileSystem with its Lustre and metadata configurations; FSx for
 Lustre User Guide, "Managing metadata performance" and "Working with EFA-enabled file systems"; Amazon RDS User Guide,
 "Working with storage for Amazon RDS DB instances" and "Upgrades of the MariaDB DB engine" ("you can't revert to the
-previous version"); botocore 1.44.5, ``grafana/2020-08-18``: UpdateWorkspaceConfiguration. All read 2026-11-28.
+previous version"); botocore 1.44.5, ``grafana/2020-08-18``: UpdateWorkspaceConfiguration; of metadata IOPS that come
+before capacity, hashicorp/terraform-provider-aws#44432 and #44456 (2025-09-25). All read 2026-11-28.
 """
 
 import re
@@ -74,6 +75,23 @@ def is_newer_lustre(kind: str, before: Properties, after: Properties) -> bool:
         after: Its properties after.
     """
     return _of(kind, before) == _LUSTRE and _changes(before, after, _VERSION)
+
+
+def iops_before_capacity(kind: str, before: Properties, after: Properties) -> str:
+    """Return what to do about capacity for which FSx wants more metadata IOPS than there are; nothing if it has them.
+
+    Args:
+        kind: The type of the resource.
+        before: Its properties before.
+        after: Its properties after.
+    """
+    is_ours = _of(kind, before) == _LUSTRE and _value(before, f"{_METADATA}.Mode") == "USER_PROVISIONED"
+    iops, capacity, wanted = _metadata_iops(before), _number(before.get(_CAPACITY)), _number(after.get(_CAPACITY))
+    if not is_ours or iops is None or capacity is None or wanted is None or wanted <= capacity:
+        return ""
+    least = automatic_metadata_iops(wanted)
+    text = f"FSx raises the capacity to {wanted} GiB when there are {least} metadata IOPS, and there are {iops}"
+    return f"{text}: raise them in one deployment, the capacity in the next" if iops < least else ""
 
 
 def _of(kind: str, properties: Properties) -> str:

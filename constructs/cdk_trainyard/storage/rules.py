@@ -11,7 +11,12 @@ from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.partitions import partition_of
 from cdk_trainyard.problems import Problem, Warned, either, option, shown, warned, within
-from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
+from cdk_trainyard.storage.lustre_deployment import (
+    USER_PROVISIONED,
+    LustreDeployment,
+    LustreReadCache,
+    automatic_metadata_iops,
+)
 from cdk_trainyard.storage.lustre_facts import (
     FACTS_DATE,
     LUSTRE_FACTS,
@@ -225,6 +230,20 @@ def metadata_problems(spec: LustreSpec) -> Iterator[Problem]:
         yield Problem(at, f"must be {allowed}, got {iops}; use {nearest}")
 
 
+def metadata_warnings(spec: LustreSpec) -> Iterator[str]:
+    """Say when FSx would provision more metadata IOPS by itself, without which it grows no file system to that size.
+
+    Source: hashicorp/terraform-provider-aws#44456 (2025-09-25); of a new file system, no page says that it is refused.
+    """
+    facts, iops, capacity = spec.deployment.facts, spec.metadata_iops, spec.capacity_gib
+    if facts is None or iops is None or capacity is None or unresolved(facts, iops, capacity) or iops not in facts.iops:
+        return
+    least = automatic_metadata_iops(capacity)
+    if iops < least:
+        wish = f"{iops} metadata IOPS are fewer than the {least} that FSx provisions by itself for {capacity} GiB"
+        yield f"{wish}, and FSx grows no file system to this size with fewer; leave 'metadata_iops' out, or use {least}"
+
+
 def version_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the Lustre version."""
     facts, version = spec.deployment.facts, spec.lustre_version
@@ -286,6 +305,7 @@ def lustre_warnings(spec: LustreSpec, region: str | None, cidr: str | None) -> I
     """
     yield from warned("storage", "deployment-region", region_warnings(spec, region))
     yield from warned("storage", "root-squash", squash_warnings(spec.root_squash, cidr))
+    yield from warned("storage", "metadata-iops", metadata_warnings(spec))
 
 
 def key_problems(spec: LustreSpec) -> Iterator[Problem]:

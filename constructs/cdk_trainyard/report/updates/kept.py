@@ -51,7 +51,8 @@ def _class(change: ResourceChange) -> Meaning | None:
 def _lustre(change: ResourceChange) -> Meaning | None:
     if change.both("FileSystemType")[0] != "LUSTRE":
         return None
-    if len({*change.both("StorageCapacity")}) > 1:
+    before, after = change.both("StorageCapacity")
+    if before != after:
         return Effect.INTERRUPTED, _GROWS
     throughput = (change.both("LustreConfiguration", key) for key in ("PerUnitStorageThroughput", "ThroughputCapacity"))
     return (Effect.INTERRUPTED, _THROUGHPUT) if any(one != other for one, other in throughput) else None

@@ -13,7 +13,7 @@ from cdk_trainyard.identifiers import PARALLELCLUSTER_TYPE
 from cdk_trainyard.report.associations import BACKUPS_AFTER_LINKS, ONE_AFTER_THE_OTHER, backed_up, blocked
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, new_destruction, policy
 from cdk_trainyard.report.former_keys import FORMER_KEY, leaves_its_key
-from cdk_trainyard.report.in_place import UNMOUNT, is_newer_lustre, refused_in_place
+from cdk_trainyard.report.in_place import UNMOUNT, iops_before_capacity, is_newer_lustre, refused_in_place
 from cdk_trainyard.report.nested import imports, properties_of
 from cdk_trainyard.report.replacement import MEANWHILE, exports, marked, newer_versions, replaced, resources, stays
 from cdk_trainyard.report.target_groups import ONE_LOAD_BALANCER, kept_behind
@@ -115,6 +115,8 @@ def _changing(kind: str, before: Template, after: Template) -> tuple[Effect, str
     """Return what a change in place does, and what to do about it."""
     if refusals := refused_in_place(kind, before, after):
         return Effect.REFUSED, f"{'; '.join(refusals)}; leave it as it is, or {_BESIDE}"
+    if waits := iops_before_capacity(kind, before, after):
+        return Effect.REFUSED, waits
     if leaves_its_key(kind, before, after):
         return Effect.LOST, FORMER_KEY
     if is_newer_lustre(kind, before, after):
