@@ -198,6 +198,17 @@ def test_a_topic_of_a_parallelcluster_is_told_by_workspace_and_cloudwatch(parall
         assert services <= {name for name in named if isinstance(name, str)}, kind
 
 
+KEPT_WITH_THE_WORKSPACE = {
+    **dict.fromkeys(["APS::Workspace", "KMS::Key", "SNS::Topic", "SNS::TopicPolicy"], "RetainExceptOnCreate"),
+    "SNS::Subscription": None,
+}
+
+
+def test_a_topic_is_kept_with_its_workspace_and_an_address_is_not(parallelcluster: Template) -> None:
+    kept = {kind: only(parallelcluster, f"AWS::{kind}").get("DeletionPolicy") for kind in KEPT_WITH_THE_WORKSPACE}
+    assert kept == KEPT_WITH_THE_WORKSPACE
+
+
 def changed(write: Callable[[str], Path], **sections: Any) -> Path:
     content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
     for name, section in sections.items():

@@ -18,7 +18,8 @@ class AlertsSection:
     """Who is told when a node is unhealthy, and when the cluster or an operation on it fails."""
 
     emails: Sequence[Annotated[str, Email()]] = ()
-    """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""
+    """Addresses that a new SNS topic writes to, once each has confirmed. When the stack goes, so do the addresses; the
+    topic of a new workspace of ``monitoring`` is kept with it. Default - none."""
     topic: "sns.ITopic | None" = None
     """An SNS topic of yours instead, with HyperPod of the deployment's account. It must let CloudWatch and EventBridge
     publish, for a fleet Auto Scaling, for a new workspace of ``monitoring`` Amazon Managed Service for Prometheus

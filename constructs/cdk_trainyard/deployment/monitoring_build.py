@@ -145,7 +145,7 @@ def rules(
         update_minutes=section.update_minutes,
     )
     if tells and topic is not None:  # other stacks' rules may ring in a workspace that is kept
-        keep_with(KEPT, topic, "AWS::SNS::")
+        keep_with(KEPT, topic, "AWS::SNS::Topic")  # and its policy; an address that leaves the file is told no more
 
 
 def _workspace(scope: Construct, section: MonitoringSection) -> MetricsWorkspaceBase:
