@@ -119,6 +119,9 @@ def test_each_gateway_has_its_own(everything: dict[str, dict[str, Any]]) -> None
         "GreaterThanThreshold",
     )
     assert everything["NatDrops1"]["Threshold"] == 0.01
+    (lost,) = [row["Expression"] for row in everything["NatDrops1"]["Metrics"] if "Expression" in row]
+    passed = "(FILL(source, 0) + FILL(destination, 0))"
+    assert lost == f"100 * (FILL(dropped, 0)) / IF({passed} > 0, {passed}, 1)"
 
 
 def test_what_nobody_knows_has_no_alarm() -> None:

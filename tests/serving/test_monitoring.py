@@ -65,7 +65,7 @@ def test_an_outage_rings_though_it_leaves_no_data(template: Template) -> None:
     assert outage["TreatMissingData"] == "breaching"
     assert outage["AlarmActions"]
     (errors,) = [row["Expression"] for row in alarms_of(template)["Errors"]["Metrics"] if "Expression" in row]
-    assert errors == "100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])"
+    assert errors == "100 * (FILL(target, 0) + FILL(door, 0)) / IF(FILL(requests, 0) > 0, FILL(requests, 0), 1)"
 
 
 def test_an_outage_is_none_while_a_schedule_asks_for_no_host(stack: Stack) -> None:

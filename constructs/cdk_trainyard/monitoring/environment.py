@@ -10,6 +10,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring.metric_math import percent
 from cdk_trainyard.monitoring.spec import EnvironmentMonitoringSpec
 from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
@@ -147,7 +148,7 @@ def _of_network(network: Network) -> Iterator[_Alarm]:
         yield _Alarm(
             id=f"NatDrops{number}",
             metric=cloudwatch.MathExpression(
-                expression="100 * FILL(dropped, 0) / MAX([FILL(source, 0) + FILL(destination, 0), 1])",
+                expression=percent("FILL(dropped, 0)", "(FILL(source, 0) + FILL(destination, 0))"),
                 using_metrics={"dropped": counted["PacketsDropCount"], **passed},
                 period=_minute(),
                 label="packets lost, percent",

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring.metric_math import percent
 from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
@@ -243,7 +244,7 @@ class _Door:
     def errors(self) -> cloudwatch.IMetric:
         total = cloudwatch.Stats.SUM
         return cloudwatch.MathExpression(
-            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])",
+            expression=percent("FILL(target, 0) + FILL(door, 0)", "FILL(requests, 0)"),
             using_metrics={
                 "target": self._group.http_code_target(
                     elb.HttpCodeTarget.TARGET_5XX_COUNT, period=self._minute, statistic=total
