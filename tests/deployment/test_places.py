@@ -72,7 +72,7 @@ def test_what_is_wrong_with_storage_and_with_the_cluster_comes_in_one_run(tmp_pa
             GOOD.replace("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az4, use1-az5]"),
             "\n  groups:",
             "\n  accounting:\n    storage_gb: 300\n  groups:",
-            "accounting.max_storage_gb' must be a tenth more than 'storage_gb' 300, got 200; use 330 (200 is the",
+            "accounting.max_storage_gb' must be a tenth more than 'storage_gb' 300, got 200; use 331 (200 is the",
         ),
         (
             GOOD_FLEET,

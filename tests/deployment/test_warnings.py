@@ -219,6 +219,37 @@ SURPRISES = (
         ),
     }
     | {
+        f"a database of {orchestrator} that never grows": (
+            edited(
+                (f"zone: {zone}\n", f"zone: {zone}\n  service_zones: [{zone}, {other}]\n"),
+                ("cluster:\n", f"cluster:\n  {said % 'accounting: {max_storage_gb: 22}'}\n"),
+                good=good,
+            ),
+            at,
+            "storage:database-growth",
+            "RDS adds 10 GB or a tenth at a time, and stays below 'max_storage_gb'; use 31 or more",
+        )
+        for orchestrator, good, zone, other, said, at in (
+            ("hyperpod", GOOD, "use1-az4", "use1-az5", "provisioning: Continuous\n  %s", ("cluster", "accounting")),
+            (
+                "parallelcluster",
+                GOOD_PARALLELCLUSTER,
+                "us-east-1a",
+                "us-east-1b",
+                "slurm: {%s}",
+                ("cluster", "slurm", "accounting"),
+            ),
+        )
+    }
+    | {
+        "fewer metadata IOPS than the file system has by itself": (
+            edited(("capacity_gib: 1200", "capacity_gib: 2400\n    metadata_iops: 1500"), good=GOOD),
+            ("storage", "lustre"),
+            "storage:metadata-iops",
+            "leave 'metadata_iops' out, or use 3000",
+        ),
+    }
+    | {
         f"an address of another registry in {orchestrator}": (
             edited(("cluster:\n", "cluster:\n  image_repositories: [ghcr.io/team/train]\n"), good=good),
             ("cluster",),

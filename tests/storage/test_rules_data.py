@@ -19,6 +19,7 @@ from cdk_trainyard.storage.rules_data import (
     accounting_problems,
     bucket_problems,
     buckets_problems,
+    growth_warnings,
     overlap_problems,
     repository_problems,
 )
@@ -217,7 +218,8 @@ def test_buckets_that_go_together() -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        (AccountingSpec(storage_gb=100, max_storage_gb=105), "'max_storage_gb' must be a tenth more than 'storage_gb' 100, got 105; use 110"),
+        (AccountingSpec(storage_gb=100, max_storage_gb=105), "'max_storage_gb' must be a tenth more than 'storage_gb' 100, got 105; use 111"),
+        (AccountingSpec(storage_gb=20, max_storage_gb=21), "'max_storage_gb' must be a tenth more than 'storage_gb' 20, got 21; use 31"),
         (AccountingSpec(instance_type=DatabaseClass("t4g.nano")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 't4g.nano'; the family has micro, small, medium, large, xlarge or 2xlarge"),
         (AccountingSpec(instance_type=DatabaseClass("T4G.medium")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'T4G.medium'; did you mean 't4g.medium'?"),
         (AccountingSpec(instance_type=DatabaseClass("m7a.large")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'm7a.large'; did you mean 'm8a.large' or 'm7i.large' or 'm7g.large'?"),
@@ -254,6 +256,23 @@ def test_an_accounting_database() -> None:
         assert list(accounting_problems(AccountingSpec(schema_name=name))) == []
     assert list(accounting_problems(AccountingSpec(schema_name="rank", engine=DatabaseEngine.MARIADB))) == []
     assert list(accounting_problems(AccountingSpec(instance_type=DatabaseClass("x2g.large")))) == []
+
+
+@pytest.mark.parametrize(
+    ("storage", "most", "growing"),
+    [
+        (20, 22, 31),
+        (20, 30, 31),
+        (20, 31, None),
+        (200, 220, 221),
+        (200, 221, None),
+        (NUMBER, 22, None),
+        (180, 200, None),
+    ],
+)
+def test_storage_that_never_grows_is_said(storage: int, most: int, growing: int | None) -> None:
+    texts = [*growth_warnings(AccountingSpec(storage_gb=storage, max_storage_gb=most))]
+    assert [text.rpartition("; ")[2] for text in texts] == [f"use {growing} or more"] * bool(growing)
 
 
 def test_the_classes_of_rds_are_those_of_the_installed_data() -> None:

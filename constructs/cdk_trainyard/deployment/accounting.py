@@ -9,8 +9,8 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec
 from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import At, Problem, shown, within
-from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
+from cdk_trainyard.problems import At, Problem, Warned, shown, within
+from cdk_trainyard.storage.rules_data import accounting_problems, accounting_warnings, subnet_zone_problems
 from cdk_trainyard.tokens import unresolved
 
 _REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]"
@@ -116,3 +116,14 @@ def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Prob
     if zones is not None and not zones:  # of one alone, the network says that it is too few
         remedy = "; name private subnets of the VPC in two zones" if exists else ""
         yield from subnet_zone_problems(("network", name), zones, remedy=remedy)
+
+
+def new_accounting_warnings(deployment: DeploymentSpec, at: At) -> Iterator[Warned]:
+    """Yield what may surprise about a new database.
+
+    Args:
+        deployment: The deployment.
+        at: Where its cluster says what the database is.
+    """
+    if deployment.new_accounting is not None:
+        yield from within(at, accounting_warnings(deployment.new_accounting))

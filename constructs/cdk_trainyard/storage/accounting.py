@@ -12,6 +12,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
+from cdk_trainyard.annotations import say_warnings
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.lifecycle.spec import MYSQL_PORT
 from cdk_trainyard.names import Naming, named
@@ -22,7 +23,7 @@ from cdk_trainyard.problems import Problem, option
 from cdk_trainyard.real import real
 from cdk_trainyard.retention import KEPT, is_kept
 from cdk_trainyard.storage.deletion_protection import DeletionProtection
-from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
+from cdk_trainyard.storage.rules_data import accounting_problems, accounting_warnings, subnet_zone_problems
 from cdk_trainyard.storage.spec import AccountingSpec, DatabaseEngine
 from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.tokens import unresolved
@@ -200,6 +201,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         )
         of_version = _version_problems(spec.engine, engine_version)
         raise_problems(self, [*judge.problems, *accounting_problems(spec), *of_zones, *of_version])
+        say_warnings(self, accounting_warnings(spec))
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -245,8 +247,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         self._beside = removal_policy if is_kept(removal_policy) else RemovalPolicy.DESTROY
         # CDK itself would let the subnet group go beside a database that is kept (aws-cdk#37780)
         parts = ("ParameterGroup", "SubnetGroup", "MonitoringRole")
-        beside = (group, secret, *(database.node.find_child(part) for part in parts))
-        for part in beside:
+        for part in (group, secret, *map(database.node.find_child, parts)):
             main_resource(part).apply_removal_policy(self._beside)
         self.endpoint = database.db_instance_endpoint_address
         self.port = port

@@ -9,7 +9,7 @@ from typing import Any
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.problems import At, Problem, Warned, either, option, shown, warned
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
 from cdk_trainyard.storage.spec import (
@@ -29,6 +29,8 @@ _MAX_STORAGE_GB = 65536  # of RDS for MySQL and for MariaDB
 _GROWTH_PERCENT = 110
 """Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
 automatically with Amazon RDS storage autoscaling", Amazon RDS user guide, read 2026-11)."""
+_GROWTH_GB = 10
+"""What storage grows by at least, a tenth of it if that is more, and it stays below the threshold (the same page)."""
 _ZONES_OF_A_SUBNET_GROUP = 2
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|0b[01]+|[0-9]+[eE][0-9].*")
 _BACKUP_DAYS = range(1, 36)
@@ -171,10 +173,10 @@ def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
     if isinstance(spec.engine, str) and unresolved(spec.engine):
         yield Problem(("engine",), "must be known at synthesis, got a Token: each has its parameters; write it out")
     least, most = spec.storage_gb, spec.max_storage_gb
-    threshold = least if unresolved(least) else ceil(least * _GROWTH_PERCENT / 100)
-    if not unresolved(least, most) and most < threshold:
-        fits = threshold <= _MAX_STORAGE_GB
-        remedy = threshold if fits else f"at most {_MAX_STORAGE_GB * 100 // _GROWTH_PERCENT} for {option('storage_gb')}"
+    if not unresolved(least, most) and most < ceil(least * _GROWTH_PERCENT / 100):
+        growing = _growing_gb(least)
+        fits = growing <= _MAX_STORAGE_GB
+        remedy = growing if fits else f"at most {_MAX_STORAGE_GB * 100 // _GROWTH_PERCENT} for {option('storage_gb')}"
         text = f"must be a tenth more than {option('storage_gb')} {least}, got {most}; use {remedy}"
         yield Problem(("max_storage_gb",), text)
     yield from _class_problems(spec)
@@ -183,6 +185,28 @@ def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
     days = None if unresolved(retention) else retention.to_seconds() / 86400
     if days is not None and days not in _BACKUP_DAYS:
         yield Problem(("backup_retention",), f"must be 1 to 35 days, got {days:g}")
+
+
+def accounting_warnings(spec: AccountingSpec) -> Iterator[Warned]:
+    """Yield what may go wrong with a new database without being wrong.
+
+    Args:
+        spec: The database.
+    """
+    yield from warned("storage", "database-growth", growth_warnings(spec))
+
+
+def growth_warnings(spec: AccountingSpec) -> Iterator[str]:
+    """Say when the storage never grows, since its first step would reach the threshold."""
+    least, most = spec.storage_gb, spec.max_storage_gb
+    if not unresolved(least, most) and most < (growing := _growing_gb(least)):
+        why = f"RDS adds {_GROWTH_GB} GB or a tenth at a time, and stays below 'max_storage_gb'"
+        yield f"the database never grows from {least} GB with at most {most} GB: {why}; use {growing} or more"
+
+
+def _growing_gb(storage_gb: int) -> int:
+    """Return the least threshold with which storage grows at all."""
+    return storage_gb + max(_GROWTH_GB, storage_gb // 10) + 1
 
 
 def _schema_problems(spec: AccountingSpec) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.accounting import (
     caller_key_problems,
     existing_accounting_problems,
     new_accounting_problems,
+    new_accounting_warnings,
     secret_problems,
 )
 from cdk_trainyard.deployment.hyperpod.facts import facts_of
@@ -30,6 +31,7 @@ from cdk_trainyard.lifecycle.spec import SlurmTopology
 from cdk_trainyard.problems import At, Problem, Warned, option, shown, warnings_of, within
 from cdk_trainyard.tokens import unresolved
 
+_ACCOUNTING: Final = ("cluster", "accounting")
 _OF_A_TEMPLATE: Final = re.compile(r"[0-9A-F]{8}$|^BootstrapVersion$")
 """What templates of a file call their resources, and their one parameter: names end with CDK's hash (aws-cdk-lib
 2.275.0, ``core/lib/private/uniqueid.ts``)."""
@@ -58,13 +60,12 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path, paths))
     yield from within(("cluster",), reference_problems(cluster))
     yield from within(("cluster",), repository_problems(cluster, policies=POLICIES))
-    at: At = ("cluster", "accounting")
-    yield from new_accounting_problems(deployment, at)
-    yield from existing_accounting_problems(cluster.accounting, environment.region, at)
+    yield from new_accounting_problems(deployment, _ACCOUNTING)
+    yield from existing_accounting_problems(cluster.accounting, environment.region, _ACCOUNTING)
     yield from caller_key_problems(cluster.accounting, deployment.serving)
     if cluster.role is None and cluster.controller_role is None:  # one of yours may be allowed to use the key
         secret = getattr(cluster.accounting, "secret", None)
-        yield from secret_problems(secret, environment.account, (*at, "secret"))
+        yield from secret_problems(secret, environment.account, (*_ACCOUNTING, "secret"))
 
 
 def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
@@ -73,7 +74,8 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     Args:
         deployment: The deployment.
     """
-    return within(("cluster",), warnings_of("hyperpod", WARNINGS, _resolved(deployment)))
+    yield from within(("cluster",), warnings_of("hyperpod", WARNINGS, _resolved(deployment)))
+    yield from new_accounting_warnings(deployment, _ACCOUNTING)
 
 
 def _resolved(deployment: DeploymentSpec) -> ResolvedCluster:

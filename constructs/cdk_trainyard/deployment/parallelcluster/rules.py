@@ -7,7 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems, secret_problems
+from cdk_trainyard.deployment.accounting import (
+    existing_accounting_problems,
+    new_accounting_problems,
+    new_accounting_warnings,
+    secret_problems,
+)
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import (
@@ -48,6 +53,7 @@ from cdk_trainyard.tokens import Unknown, unresolved
 if TYPE_CHECKING:
     from cdk_trainyard.parallelcluster.scripts import NodeScripts
 
+_ACCOUNTING: Final = ("cluster", "slurm", "accounting")
 _EVENTS = ("on_start", "on_configured", "on_updated")
 _SIDES: Final[tuple[Side, ...]] = ("public", "service")
 _Node = TypeVar("_Node", bound=NodeSoftware)
@@ -81,14 +87,13 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from within(("cluster",), _policy_problems(section))
     yield from within(("cluster",), repository_problems(section.grants))
-    at: At = ("cluster", "slurm", "accounting")
-    yield from new_accounting_problems(deployment, at)
+    yield from new_accounting_problems(deployment, _ACCOUNTING)
     accounting = getattr(section.slurm, "accounting", None)
-    yield from existing_accounting_problems(accounting, region, at)
+    yield from existing_accounting_problems(accounting, region, _ACCOUNTING)
     head = section.head_node
     if not (isinstance(head, Unknown) or head.policies or head.raw_overrides or section.raw_overrides):
         secret = getattr(accounting, "password_secret", None)  # a policy of yours may let the head node use the key
-        yield from secret_problems(secret, deployment.environment.account, (*at, "password_secret"))
+        yield from secret_problems(secret, deployment.environment.account, (*_ACCOUNTING, "password_secret"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
 
@@ -102,7 +107,8 @@ def cluster_warnings(deployment: DeploymentSpec) -> Iterator[Warned]:
     said, context = _resolved(deployment)
     found = warnings_of("parallelcluster", WARNINGS, resolve_cluster(said, context), context)
     grants = cast("ParallelClusterSection", deployment.cluster).grants
-    return within(("cluster",), chain(found, grant_warnings(grants)))
+    yield from within(("cluster",), chain(found, grant_warnings(grants)))
+    yield from new_accounting_warnings(deployment, _ACCOUNTING)
 
 
 def grant_warnings(grants: NodeGrantsSpec) -> Iterator[Warned]:
