@@ -250,3 +250,12 @@ def test_fails_to_associate(stacks: Stacks) -> None:
     second = {**_association(reference, of("Bucket"), "/data/inside"), "DependsOn": "First"}
     overlapping = stacks.failure(template({**scratch, "First": first, "Second": second}))
     assert "FileSystemPath /data/inside overlaps with that of another association" in overlapping
+
+
+def test_backups_begin_after_the_last_link_is_gone(stacks: Stacks) -> None:
+    link = {"Link": _association({"Ref": "Scratch"}, of("Bucket"))}
+    backed = _scratch({**_P2, "AutomaticBackupRetentionDays": 7})
+    name = stacks.deployed(template({**_scratch(), **link}))
+    assert stacks.update(name, template(backed)) == "UPDATE_ROLLBACK_COMPLETE"
+    assert stacks.update(name, template(_scratch())) == "UPDATE_COMPLETE"
+    assert stacks.update(name, template(backed)) == "UPDATE_COMPLETE"

@@ -126,9 +126,17 @@ def update_file_system(request: Request) -> Row:
     row = _find(request, request["FileSystemId"])
     changed = {name: value for name, value in request.parameters.items() if name not in _CONFIGURATIONS}
     changed |= {name: {**row.get(name, {}), **request[name]} for name in _CONFIGURATIONS if name in request.parameters}
-    _refuse(growth_refusals(row, {**row, **changed}))
+    _refuse([*_backup_refusals(request), *growth_refusals(row, {**row, **changed})])
     row.update(changed)
     return {"FileSystem": row}
+
+
+def _backup_refusals(request: Request) -> list[str]:
+    """FSx refuses even 0 (aws-cloudformation/cloudformation-coverage-roadmap#1687, 2023-05-15)."""
+    asked = "AutomaticBackupRetentionDays" in request.get("LustreConfiguration", {})
+    if asked and _links(request):
+        return ["Backups are not supported on file systems that are linked to a data repository"]
+    return []
 
 
 def delete_file_system(request: Request) -> Row:
@@ -150,8 +158,7 @@ def create_data_repository_association(request: Request) -> Row:
     check("fsx", "CreateDataRepositoryAssociation", request.parameters)
     file_system = _find(request, request["FileSystemId"])
     associations = _ASSOCIATIONS.of(request.account, request.region)
-    mine = [row for row in associations.values() if row["FileSystemId"] == file_system["FileSystemId"]]
-    _refuse(_association_refusals(request, file_system, mine))
+    _refuse(_association_refusals(request, file_system, _links(request)))
     identifier = _id("dra")
     row = {
         **{name: value for name, value in request.parameters.items() if name != "ClientRequestToken"},
@@ -163,6 +170,11 @@ def create_data_repository_association(request: Request) -> Row:
     }
     associations[identifier] = row
     return {"Association": row}
+
+
+def _links(request: Request) -> list[Row]:
+    associations = _ASSOCIATIONS.of(request.account, request.region).values()
+    return [row for row in associations if row["FileSystemId"] == request["FileSystemId"]]
 
 
 def _association_refusals(request: Request, file_system: Row, others: list[Row]) -> list[str]:
