@@ -1236,6 +1236,7 @@ AT_LOAD = [
         "p.proxy-abc.us-east-1.rds.amazonaws.com",
         "db.cluster-custom-abc.us-east-1.rds.amazonaws.com",
         "cluster-ro-db.abc.us-east-1.rds.amazonaws.com",
+        "gdb.global-abcdefghijkl.global.rds.amazonaws.com",
     ],
 )
 def test_a_database_may_be_behind_a_proxy_or_a_name_of_yours(endpoint: str, write: Callable[[str], Path]) -> None:

@@ -15,11 +15,13 @@ from cdk_trainyard.tokens import unresolved
 
 _REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]"
 _OF_RDS: Final = re.compile(
-    rf"[a-z0-9.-]+\.((?P<before>{_REGION})\.rds|rds\.(?P<behind>{_REGION}))\.(?P<suffix>amazonaws\.com(\.cn)?)"
+    rf"[a-z0-9.-]+\.((?P<before>{_REGION})\.rds|rds\.(?P<behind>{_REGION})|global\.rds)\.(?P<suffix>amazonaws\.com(\.cn)?)"
 )
 """``<name>.<identifier>.<region>.rds.amazonaws.com`` (Amazon RDS user guide, "Finding the connection information"); in
 China ``rds`` stands before the Region (the same guide of docs.amazonaws.cn), elsewhere than in ``aws`` it may
-(``RdsUtils`` of aws-advanced-jdbc-wrapper, read 2026-11)."""
+(``RdsUtils`` of aws-advanced-jdbc-wrapper, read 2026-11). ``<name>.global-<identifier>.global.rds.amazonaws.com`` is
+the writer of an Aurora global database, in whichever Region that is (Amazon Aurora user guide, "Connecting to Amazon
+Aurora Global Database"; ``GlobalEndpoint.Address`` of ``AWS::RDS::GlobalCluster``; read 2026-11)."""
 _IN_RDS: Final = re.compile(r"(.+\.)?rds(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?")
 """What is in RDS's domain, right or not."""
 _READER: Final = ".cluster-ro-"
