@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,14 @@ def test_the_role_reads_and_writes_what_is_mounted_and_never_deletes(stack: Stac
     assert KEY in json.dumps([entry["Resource"] for entry in decrypts])
 
 
+def test_the_role_reads_the_tool_of_an_odd_key_and_no_other_object(stack: Stack) -> None:
+    tools = s3.Bucket.from_bucket_name(stack, "Tools", "tools")
+    file = ToolFile(tool=NodeTool.MOUNTPOINT, bucket=tools, key="a b~ü/m*?.tar.gz", sha256="0" * 64)
+    cluster(stack, replace(mounts(stack), tools=[file]))
+    [statement] = [each for each in policy_document(stack)["Statement"] if "s3:::tools" in json.dumps(each)]
+    assert statement["Resource"]["Fn::Join"][1][-1] == ":s3:::tools/a b~ü/m${*}${?}.tar.gz"
+
+
 def of_jobs(stack: Stack) -> TrainingBuckets:
     names = ("scripts", "datasets", "checkpoints", "models")
     return TrainingBuckets(
@@ -152,7 +161,8 @@ def test_reviewers_find_nothing(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path))
     attach_checks(app)
     stack = Stack(app, "Stack", env=Environment(account=ACCOUNT, region=REGION))
-    cluster(stack, mounts(stack))
+    setup = mounts(stack)
+    cluster(stack, replace(setup, tools=[replace(setup.tools[0], key="tools/m*.tar.gz")]))
     app.synth()
     report = json.loads((tmp_path / "validation-report.json").read_text())
     assert [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]] == []

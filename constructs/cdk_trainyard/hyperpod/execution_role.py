@@ -13,7 +13,7 @@ from constructs import Construct
 
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
 from cdk_trainyard.storage import TrainingBuckets
-from cdk_trainyard.storage.grants import PrefixGrant, objects_arn
+from cdk_trainyard.storage.grants import PrefixGrant, objects_arn, policy_text
 from cdk_trainyard.storage.job_role import JobRole
 from cdk_trainyard.storage.secret_grants import decrypt_statements
 
@@ -143,9 +143,10 @@ class ExecutionRole(JobRole):
             if tool.key:
                 bucket = tool.bucket or scripts
                 # one object: CDK's own grant would add a wildcard
-                self.policy.add_statements(
-                    iam.PolicyStatement(actions=["s3:GetObject"], resources=[bucket.arn_for_objects(tool.key)])
-                )
+                arn = bucket.arn_for_objects(policy_text(tool.key))
+                self.policy.add_statements(iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn]))
+                if "*" in tool.key:
+                    self.acknowledge("the object's key has that sign", arn)
                 if bucket.encryption_key:
                     bucket.encryption_key.grant_decrypt(self)
 

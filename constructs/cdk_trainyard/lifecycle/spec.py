@@ -12,7 +12,7 @@ from cdk_trainyard.options.kinds import Number, Open, Text
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.processors import ARCHITECTURE
 from cdk_trainyard.options.stand_ins import DataBucket
-from cdk_trainyard.options.texts import BUCKET_FOLDER, DATABASE_HOST, IMAGE_BY_DIGEST
+from cdk_trainyard.options.texts import BUCKET_FOLDER, DATABASE_HOST, IMAGE_BY_DIGEST, OBJECT_KEY
 
 if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
@@ -283,15 +283,7 @@ class ToolFile:
     """The processor that it is for, x86_64 or arm64. Default: x86_64."""
     url: Annotated[str | None, Url(example="https://files.example/enroot.deb", file=True)] = None
     """Address of the file. Default - ``key`` says where it is."""
-    key: Annotated[
-        str | None,
-        Text(  # '*' would be any key in a policy; '../': S3 user guide, "Naming Amazon S3 objects", read 2026-11
-            pattern=r"(?!\.\./)[A-Za-z0-9!_.()/=+-]*[A-Za-z0-9!_.()=+-]",
-            words="an object's key without blanks, '*', a first '../' or a last slash",
-            example="tools/enroot.deb",
-            longest=1024,
-        ),
-    ] = None
+    key: Annotated[str | None, OBJECT_KEY] = None
     """Its key in the bucket of the scripts. Default - ``url`` says where it is."""
     bucket: Annotated["s3.IBucket | None", Said(None)] = None
     """Another bucket with the object, which the nodes' role may read. Default - the bucket of the scripts."""

@@ -52,6 +52,15 @@ DATABASE_HOST: Final = HostText(
 BUCKET_FOLDER: Final = r"(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+"
 """A part of a key between slashes: what is safe in keys (S3 user guide, "Naming Amazon S3 objects") and stands unquoted
 in a line of /etc/fstab, a unit of systemd and a policy, so neither ``*`` nor ``'``; and ``=``, as tables have it."""
+OBJECT_KEY: Final = Text(
+    pattern=rf"(?!\s|\.\./|.*[\s/]$){_NO_REFERENCE}[\x20-\x7e\xa0-\xff]+",
+    words="the key of an object, in signs of ISO 8859-1 as IAM's policies are, without '${', '{{resolve:', blanks "
+    "at its ends, a first '../' or a last slash",
+    example="tools/enroot.deb",
+    longest=1024,
+)
+"""A key of S3 (S3 user guide, "Naming Amazon S3 objects", read 2026-11) that stands in a policy, too
+(``policyDocumentType`` of botocore's IAM model: U+0020 to U+00FF)."""
 
 
 class ImageText(Text):

@@ -3,6 +3,7 @@
 ``BucketGrants`` is for users; the functions are for rooms above this one, which write managed policies of their own.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -186,3 +187,14 @@ def _statements(bucket: s3.IBucket, prefix: str, verbs: Sequence[_Verb]) -> list
 def _listing(prefix: str) -> Mapping[str, Mapping[str, Sequence[str]]] | None:
     """Allow listing of the prefix alone, with and without its slash: ``aws s3 ls`` sends what was typed."""
     return {"StringLike": {"s3:prefix": [prefix.removesuffix("/"), f"{prefix}*"]}} if prefix else None
+
+
+def policy_text(key: str) -> str:
+    """Return a key as a policy means it to the letter.
+
+    Source: IAM user guide, "IAM policy elements: Variables and tags", on special characters.
+
+    Args:
+        key: The key.
+    """
+    return re.sub(r"[*?]", r"${\g<0>}", key)
