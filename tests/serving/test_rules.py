@@ -35,6 +35,20 @@ from tests.serving.parts import CERTIFICATE, JWT, REGION, hosts, model
 
 NIGHT = ScalingSchedule(name="night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0)
 DAY = ScalingSchedule(name="day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=2)
+SECRETS = {
+    "DB_PASSWORD": "x",
+    "ADMIN_PASS": "<3hunter2",
+    "API_KEY_2": "abc123abc123",
+    "SECRET_KEY_BASE": "0123456789abcdef/0123456789abcdef",
+    "AWS_SECRET_ACCESS_KEY": "/0123456789abcdefghijklmnopqrstuvwxyzABC",
+    "GITLAB_TOKEN": "abcdefgh",
+    "API_TOKENS": "abcdefgh,ijklmnop",
+    "BASIC_AUTH": "user:sesame",
+    "MAX_TOKEN": "abcdefgh",
+    "LOGIN": "https://user:sesame@files.example/x",
+    "HOOK_SECRET": "https://sesame@files.example/x",
+    "EOS_TOKEN": "hf_abcdefghijklmnopqrst",
+}
 OWN = ModelShape(parameters_billions=1, layers=8, attention_heads=8, key_value_heads=8, head_dimension=64)
 SECRET: Any = Secret("arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf")
 COPY: Any = Repository("arn:aws:ecr:us-west-2:111111111111:repository/mirror/tgi")
@@ -559,11 +573,11 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.MAX_WAITING_TOKENS' must be a whole number, got '-1'; leave it out",
         ],
     ),
-    "secrets where a path is asked for, and among bounds": (
-        tgi(environment={"HF_TOKEN_PATH": "abc", "MAX_TOKEN": "abc"}),
+    "secrets by the last words of their names": (
+        tgi(environment=SECRETS),
         [
             f"'engine.environment.{name}' must be left out: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub is 'hub_token', of 'compile' for a model that a build compiles, and of the engine for one that is not precompiled, and the key of callers is that of 'authentication'"
-            for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
+            for name in SECRETS
         ],
     ),
     "arguments of vLLM that are more than what is compiled": (
@@ -1279,6 +1293,28 @@ RIGHT: dict[str, dict[str, Any]] = {
     },
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
+    ),
+    "settings with names like those of secrets": tgi(
+        environment={
+            "AWS_AUTH_SCHEME_PREFERENCE": "sigv4a,sigv4",
+            "SSH_AUTH_SOCK": "/run/agent.sock",
+            "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/models/client.key",
+            "S3_KEY": "models/config.json",
+            "PAD_TOKEN": "<|finetune_right_pad_id|>",
+            "EOS_TOKEN": "</s>",
+            "BOS_TOKEN": "begin_of_text",
+            "STOP_TOKENS": "one,two,three",
+            "API_KEY_HEADER": "X-Api-Key-Of-Callers",
+            "AUTH_MODE": "openid-connect",
+            "AUTH": "none",
+            "KEY_SET_URL": "https://login.example.com/jwks",
+            "SIGNING_KEY": "https://login.example.com/jwks",
+            "SECRET_NAME": "serving/callers",
+            "CALLERS_SECRET": "arn:aws:secretsmanager:us-west-2:111111111111:secret:callers-AbCdEf",
+            "DB_PASSWORD": "<in Secrets Manager>",
+            "KMS_KEY": "alias/serving-key",
+            "HF_TOKEN_PATH": "cache/token",
+        }
     ),
     "variables that say what the model says": {
         "of_model": {"tensor_parallel": 1},

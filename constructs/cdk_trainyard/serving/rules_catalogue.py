@@ -28,10 +28,24 @@ from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
 
-_SECRET_WORDS = frozenset(
-    {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "PAT", "BEARER"}
-    | {"SECRETS", "TOKENS", "AUTH", "AUTHORIZATION", "KEY", "PWD", "PASS", "PASSKEY", "CREDS", "CRED", "JWT"}
+_ALWAYS_SECRET = frozenset(
+    {"SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSKEY", "PWD", "PASS"}
+    | {"CREDENTIAL", "CREDENTIALS", "CREDS", "CRED"}
 )
+"""Last words of the names of what is secret, short as it may be."""
+_LONG_SECRET = frozenset({"TOKEN", "TOKENS", "KEY", "APIKEY", "PAT", "BEARER", "AUTH", "AUTHORIZATION", "JWT"})
+"""The same of what a machine made, which has eight signs or more."""
+_LEAST_SIGNS = 8
+_BEHIND = frozenset({"VALUE", "BASE", "BASE64", "B64", "JSON", "PEM", "PROD", "DEV"})
+"""Words that may be behind the last, as numbers may."""
+_OF_MODELS = frozenset(
+    {"PAD", "EOS", "BOS", "UNK", "SEP", "CLS", "MASK", "STOP", "START", "END", "IMAGE", "AUDIO", "VIDEO", "SPECIAL"}
+)
+"""Words beside TOKEN: of those that a model reads and writes (Transformers, ``SpecialTokensMixin``, read 2026-11)."""
+_OF_CALLERS = frozenset({"API", "ACCESS", "AUTH", "BEARER"})
+"""Words beside TOKENS, which are a model's else."""
+_NAMING = frozenset({"PUBLIC", "KMS", "OBJECT", "PARTITION", "SORT", "CACHE"})
+"""Words beside KEY, which anybody may know then."""
 _SECRET_BEGINNINGS = (
     *("sk-", "AKIA", "ASIA", "-----BEGIN", "Bearer ", "Basic ", "eyJ"),  # the last of a JSON Web Token
     *TOKENS,
@@ -39,9 +53,12 @@ _SECRET_BEGINNINGS = (
 """Beginnings of secrets: of tokens, and of RFC 6750, 7617 and 7519; read 2026-11."""
 _WITH_PASSWORD = re.compile(r"[a-z0-9+.-]://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
-_BOUNDS = frozenset({"MAX", "MIN", "NUM"})
-_OF_PLACES = ("_PATH", "_FILE", "_DIR")
-_PLACE = re.compile(r"(~|[.]{1,2})?/\S+")
+_NONE = re.compile(
+    r"(~|[.]{1,2})?(/[\w.-]{1,30})+/?|[\w.-]+(/[\w.-]+)*/[\w-]+[.][a-z][a-z0-9]{1,5}|"  # paths
+    r"[A-Za-z][A-Za-z0-9+.-]*://[^\s?#@]*|arn:aws[a-z-]*:\S+|<.+>"
+)
+"""Values that are no secrets: a path, whose parts are shorter than keys are, a URL without a user, an ARN, and what
+holds the place of another, or is a token of a model."""
 _LONGEST_PLAIN = 20
 _MOST_BYTES = 60 * 1024
 """Of a task definition's 64 KiB; more than 4 are what stands in it anyway."""
@@ -157,19 +174,19 @@ def host_image_problems(hosts: ServingHosts) -> Iterator[Problem]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a variable holds a secret, by its name or by what such values look like.
-
-    A switch or a number is none, nor is a bound of tokens, nor where a secret is.
-    """
+    """Whether a variable holds a secret: what looks like one, or may be one where the name's last word says so."""
     if _WITH_PASSWORD.search(value) or (value.startswith(_SECRET_BEGINNINGS) and len(value) >= _LONGEST_PLAIN):
         return True
     if value.lower() in _SWITCHES or value.replace(".", "", 1).isdecimal():
         return False
-    if name.upper().endswith(_OF_PLACES) and _PLACE.fullmatch(value):
+    if _NONE.fullmatch(value):
         return False
-    words = set(name.upper().split("_"))
-    harmless = {"KEY"} if "PUBLIC" in words else {"TOKENS"} if words & _BOUNDS else set()
-    return bool(_SECRET_WORDS & (words - harmless))
+    words = [re.sub("[0-9]+$", "", word) if word not in _BEHIND else "" for word in name.upper().split("_")]
+    *others, last = list(filter(None, words)) or [""]
+    around = {"KEY": _NAMING, "TOKEN": _OF_MODELS}.get(last, frozenset())
+    if around.intersection(others) or (last == "TOKENS" and _OF_CALLERS.isdisjoint(others)):
+        return False
+    return last in _ALWAYS_SECRET or (last in _LONG_SECRET and len(value) >= _LEAST_SIGNS)
 
 
 def family_problems(image: EngineImage, family: str) -> Iterator[Problem]:
