@@ -80,7 +80,6 @@ def test_how_often_a_schedule_comes_in_an_hour(schedule: str, count: int) -> Non
         ("cron(0 */24 ? * * *)", "whose step of the hour is 1 to 23"),
         ("cron(0 6 1 1 ? 2030-2027)", "whose years do not run backwards"),
         ("cron(0 6 ? * MON 26)", "whose year is 2026 to 2199"),
-        ("cron(0 6 * * MON *)", "with ? for either the day of the month or the day of the week"),
         ("cron(0 6 30 2 ? *)", "of a day that comes"),
         ("cron(0 6 29 2 ? 2027)", "of a day that comes"),
         ("cron(0 6 29 2 ? 2027/4)", "of a day that comes"),
@@ -96,6 +95,27 @@ def test_how_often_a_schedule_comes_in_an_hour(schedule: str, count: int) -> Non
 )
 def test_fails_what_never_comes(value: str, says: str) -> None:
     assert str(Schedule().problem(value, NOWHERE)) == f"must be a schedule, {says}, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ("cron(0 6 * * MON *)", "'cron(0 6 ? * MON *)'"),
+        ("cron(0 6 * * * *)", "'cron(0 6 * * ? *)'"),
+        ("cron(0 6 ? * ? *)", "'cron(0 6 * * ? *)'"),
+        ("cron(0 6 15 1,7 * 2027)", "'cron(0 6 15 1,7 ? 2027)'"),
+        ("cron(0 6 1 * MON *)", "'cron(0 6 1 * ? *)' or 'cron(0 6 ? * MON *)'"),
+        ("cron(0 6 30 2 MON *)", "'cron(0 6 ? 2 MON *)'"),
+    ],
+)
+def test_days_that_are_said_twice_are_answered_with_what_they_may_mean(value: str, remedy: str) -> None:
+    says = "must be a schedule, with ? for either the day of the month or the day of the week"
+    assert str(Schedule().problem(value, NOWHERE)) == f"{says}, got {value!r}; use {remedy}"
+
+
+def test_an_update_on_a_day_that_is_said_twice_is_answered_with_what_it_may_mean() -> None:
+    says = str(UpdateSchedule().problem("cron(0 6 * * SUN *)", NOWHERE))
+    assert says.endswith("got 'cron(0 6 * * SUN *)'; use 'cron(0 6 ? * SUN *)'")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from cdk_trainyard.instances import hyperpod_type_names
 from cdk_trainyard.instances.kind import InstanceTypeName
 from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.schedules import Schedule
+from cdk_trainyard.options.schedules import Schedule, one_day
 from cdk_trainyard.problems import Flaw, shown
 
 _NEAR: Final = re.compile(r"[\w .-]+", re.ASCII)
@@ -48,7 +48,7 @@ class UpdateSchedule:
         """Match it, then read it as any other."""
         if is_update_schedule(value):
             return Schedule().problem(value, environment)
-        return Flaw(UPDATE_SCHEDULE, got=shown(value))
+        return Flaw(UPDATE_SCHEDULE, got=shown(value), remedy=one_day(value, self))
 
     def schema(self) -> dict[str, Any]:
         """Return the form, with an example."""

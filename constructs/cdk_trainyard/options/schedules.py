@@ -10,7 +10,7 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from cdk_trainyard.errors import asked, did_you_mean
-from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
 from cdk_trainyard.problems import Flaw, either, shown
 
 _OF_NO_PLACE: Final = frozenset({"Factory", "localtime"})
@@ -108,7 +108,7 @@ class Schedule:
         found = re.fullmatch(rf"({'|'.join(self.forms)})\((.*)\)", value)
         wrong = f"as {either(self.examples)}" if found is None else _READERS[found[1]](found[2])
         if wrong:
-            return Flaw(f"must be a schedule, {wrong}", got=shown(value))
+            return Flaw(f"must be a schedule, {wrong}", got=shown(value), remedy=one_day(value, self))
         if len(value) > self.longest:
             return Flaw(f"must have 1 to {self.longest} characters", got=str(len(value)))
         return None
@@ -120,6 +120,30 @@ class Schedule:
             "maxLength": self.longest,
             "examples": [self.examples[0]],
         }
+
+
+def one_day(value: str, kind: Kind) -> str:
+    """Return what a cron expression may mean that has ? for no day or for both, as the end of a sentence; else nothing.
+
+    Examples of AWS's have both days (``examples/imagebuilder/create-image-pipeline.rst`` of aws-cli, read 2026-11),
+    and EventBridge wants ? for one of them ("Cron expressions reference"): with it both take what is written.
+
+    Args:
+        value: The expression.
+        kind: What schedules there are; others are not offered.
+    """
+    found = re.fullmatch(r"cron\((\S+ \S+) (\S+) (\S+) (\S+) (\S+)\)", value)
+    if found is None or (found[2] == "?") is not (found[4] == "?"):
+        return ""
+    time, day, month, weekday, year = found.groups()
+    of_month, of_week = (
+        f"cron({time} {day.replace('?', '*')} {month} ? {year})",
+        f"cron({time} ? {month} {weekday} {year})",
+    )
+    every = {"?", "*"}
+    meant = [of_month] if weekday in every else [of_week] if day in every else [of_month, of_week]
+    taken = [shown(each) for each in meant if kind.problem(each, NOWHERE) is None]
+    return f"; use {either(taken)}" if taken else ""
 
 
 @cache
