@@ -1012,12 +1012,12 @@ AT_LOAD = [
     ),
     row(
         "accounting2",
-        [("cluster:", "cluster:\n  accounting: {endpoint: x_y, port: 70000}")],
+        [("cluster:", "cluster:\n  accounting: {endpoint: x..y, port: 70000}")],
         "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they alone set it up",
         "10:3: 'cluster.accounting.secret_arn' is missing",
         "10:3: 'cluster.accounting.security_group_id' is missing",
-        "10:26: 'cluster.accounting.endpoint' must be a host name or an IPv4 address, and no more, as slurm.example.internal, got 'x_y'",
-        "10:37: 'cluster.accounting.port' must be 1 to 65535, got 70000",
+        "10:26: 'cluster.accounting.endpoint' must be a host name or an IPv4 address, and no more, as slurm.example.internal, got 'x..y'",
+        "10:38: 'cluster.accounting.port' must be 1 to 65535, got 70000",
     ),
     row(
         "subnet-too-small",

@@ -5,6 +5,7 @@ import pytest
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
 from cdk_trainyard.options.texts import (
     DATABASE_HOST,
+    DATABASE_USER,
     DNS_NAME,
     EXACT,
     IMAGE_BY_DIGEST,
@@ -17,7 +18,22 @@ from cdk_trainyard.options.texts import (
 UNSEEN = " \u00a0\u3000\u200b\u202e\u2060\ufeff\n"
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
-    (DATABASE_HOST, ["db", "db.example.com", "1.example", "10.0.0.5", "localhost", "127.0.0.1"]),
+    (
+        DATABASE_HOST,
+        [
+            "db",
+            "db.example.com",
+            "1.example",
+            "slurm_db.corp.internal",
+            "_db",
+            "db.corp.",
+            "localhost.",
+            "10.0.0.5",
+            "localhost",
+            "127.0.0.1",
+        ],
+    ),
+    (DATABASE_USER, ["slurm", "s$", "slurm@corp", "größe", "x" * 32]),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
     (
         IMAGE_BY_DIGEST,
@@ -58,7 +74,8 @@ RIGHT: list[tuple[Kind, list[str]]] = [
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
-    (DATABASE_HOST, ["", "db:3306", "10.0.0", "10.0.0.256", "a..b", "a_b", "::1", "tcp://db"]),
+    (DATABASE_HOST, ["", "db:3306", "10.0.0", "10.0.0.256", "a..b", "a-", "10.0.0.5.", "7.", ".", "::1", "tcp://db"]),
+    (DATABASE_USER, ["", "a b", "a'b", '"a"', "a#b", "a=b", "a\\b", "a\n", "x" * 33, "a{{resolve:ssm:x}}", "${x}"]),
     (DATABASE_HOST, ["0.0.0.0", "169.254.169.254", "224.0.0.1", "255.255.255.255"]),  # noqa: S104
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
     (

@@ -46,7 +46,7 @@ def existing_accounting_problems(said: Any, region: str | None, at: At) -> Itera
     group = getattr(said, "security_group_id", None) or getattr(said, "security_group", None)
     if endpoint is None or unresolved(endpoint):
         return
-    at, name = (*at, "endpoint"), endpoint.lower()
+    at, name = (*at, "endpoint"), endpoint.lower().removesuffix(".")
     found = _OF_RDS.fullmatch(name)
     place = found and (found["before"] or found["behind"])
     if _OTHERS.fullmatch(name):

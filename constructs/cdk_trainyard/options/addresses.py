@@ -12,8 +12,6 @@ from cdk_trainyard.problems import Flaw, shown
 LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 """RFC 1123, section 2.1."""
 OCTET: Final = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-HOST: Final = rf"(({LABEL}\.)*(?![0-9]+$){LABEL}|{OCTET}(\.{OCTET}){{3}})"
-"""A name of one label or more, or an IPv4 address, which alone ends in a number (URL Standard, "ends in a number")."""
 PORT: Final = r"0*([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 """A port of TCP that can be asked (RFC 9293, section 3.1: 16 bits; RFC 6335, section 6: 0 is reserved)."""
 SECOND_ADDRESS: Final = r"[,;\s](https?|s3)://"

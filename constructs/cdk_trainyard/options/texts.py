@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from cdk_trainyard.options.addresses import HOST, LABEL, PORT, PORTS, is_loopback, is_own
+from cdk_trainyard.options.addresses import LABEL, OCTET, PORT, PORTS, is_loopback, is_own
 from cdk_trainyard.options.kinds import REGION, Environment, Text, region_flaw, resource_id
 from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import Flaw, shown
@@ -34,20 +34,31 @@ class HostText(Text):
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match it, and look whether an address is one that hosts have."""
-        wrong = Text.problem(self, value, environment)
-        if wrong or not is_own(value.lower()) or is_loopback(value.lower()):
+        wrong, host = Text.problem(self, value, environment), value.lower().removesuffix(".")
+        if wrong or not is_own(host) or is_loopback(host):
             return wrong
         return Flaw("must be at an address that hosts have", got=shown(value))
 
 
+_DATABASE_LABEL: Final = LABEL.replace("0-9", "0-9_")
 DATABASE_HOST: Final = HostText(
-    pattern=HOST,
+    pattern=rf"(({_DATABASE_LABEL}\.)*(?![0-9]+\.?$){_DATABASE_LABEL}\.?|{OCTET}(\.{OCTET}){{3}})",
     words="a host name or an IPv4 address, and no more",
     example="slurm.example.internal",
-    longest=253,
+    longest=254,
 )
-"""Where Slurm's accounting is kept. ``StorageHost`` goes to the client library as it is, which takes either
-(``mysql_real_connect`` of MySQL's C API; Slurm, src/database/mysql_common.c)."""
+"""Where Slurm's accounting is kept: a name of one label or more, or an IPv4 address, which alone ends in a number (URL
+Standard, "ends in a number"). ``StorageHost`` goes to the client library as it is, which takes either
+(``mysql_real_connect`` of MySQL's C API; Slurm, src/database/mysql_common.c). A zone of one's own may have ``_`` in
+its names (RFC 2181, section 11), and a dot at the end of a name is the root's (RFC 1034, section 3.1)."""
+DATABASE_USER: Final = Text(
+    pattern=rf"""{_NO_REFERENCE}[^\s"'`#=\\\x00-\x1f\x7f-\x9f]+""",
+    words="the name of a MySQL user without blanks, quotes, '#', '=' and '\\', which slurmdbd.conf cannot have there",
+    example="slurm",
+    longest=32,
+)
+"""MySQL reference manual, "Account User Names and Passwords": 32 characters, of any alphabet. Slurm reads a line of
+slurmdbd.conf as ``key=value`` up to a blank, a quote or ``#``, and ``\\`` as an escape (src/common/parse_config.c)."""
 
 BUCKET_FOLDER: Final = r"(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+"
 """A part of a key between slashes: what is safe in keys (S3 user guide, "Naming Amazon S3 objects") and stands unquoted

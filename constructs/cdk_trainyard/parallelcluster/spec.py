@@ -10,6 +10,7 @@ from cdk_trainyard.options.fields import Said, Unit, Unless
 from cdk_trainyard.options.kinds import Choice, Open, Text
 from cdk_trainyard.options.stand_ins import Removal
 from cdk_trainyard.options.tags import Tags
+from cdk_trainyard.options.texts import DATABASE_USER
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.spec_nodes import (
     HeadNode,
@@ -85,9 +86,7 @@ class NewAccounting(AccountingSpec):
 class SlurmAccounting(DatabaseServer):
     """A MySQL-compatible database that exists, for Slurm's accounting: jobs, users, shares."""
 
-    user_name: Annotated[
-        str, Text(pattern=r"[A-Za-z0-9_.-]+", words="the name of a MySQL user", example="slurm", longest=32)
-    ]
+    user_name: Annotated[str, DATABASE_USER]
     """Its user, who may create the schema."""
     password_secret: "secretsmanager.ISecret"
     """Secret with that user's password and nothing else: plain text, not JSON. Where a KMS key of your own encrypts it
