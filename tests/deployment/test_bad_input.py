@@ -1011,6 +1011,11 @@ AT_LOAD = [
         "10:37: 'cluster.accounting.port' must be 1150 to 65535, got 3",
     ),
     row(
+        "a file system where HyperPod has its configuration",
+        [("  lustre:\n", "  lustre:\n    at: /opt/ml\n")],
+        "7:9: 'storage.lustre.at' must not be in a directory of the system, got '/opt/ml'",
+    ),
+    row(
         "accounting2",
         [("cluster:", "cluster:\n  accounting: {endpoint: x..y, port: 70000}")],
         "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they alone set it up",

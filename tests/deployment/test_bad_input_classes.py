@@ -73,7 +73,6 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         for place in (
             "/etc",
             "/opt/slurm",
-            "/opt/ml/config",
             "/opt/dlami/nvme",
             "/home",
             "/usr/local",
@@ -448,7 +447,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         (
             GOOD_SERVING,
             f"the variable {name}",
-            [("kind: tgi", f"kind: tgi\n    environment: {{{name}: abcdef}}")],
+            [("kind: tgi", f"kind: tgi\n    environment: {{{name}: abcdef0123}}")],
             f"serving.engine.environment.{name}' must be left out: a secret",
         )
         for name in (

@@ -13,7 +13,7 @@ import pytest
 from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
-from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.node_paths import ON_HYPERPOD, NodePath
 from cdk_trainyard.options.schedules import TimeZone
 from cdk_trainyard.problems import shown
 
@@ -33,6 +33,7 @@ QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", an
         (Text(pattern="a+", words="as", example="a", longest=3), "aaa"),
         (NodePath(), f"/{'a' * 255}/{'b' * 255}"),
         (NodePath(), "/usr/local/apps"),
+        (NodePath(), "/opt/ml"),
         (NodePath(), "/usr/local/library/v2"),
         (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
         (
@@ -136,6 +137,7 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
                 "'arn:aws:ec2:us-east-1:111111111111:vpc/vpc-01234567'; use 'vpc-01234567'"
             ),
         ),
+        (ON_HYPERPOD, "/opt/ml/x", "must not be in a directory of the system, got '/opt/ml/x'"),
         (NodePath(), f"/fsx/{'a' * 256}", f"must have parts of at most 255 characters, got 256 in '{'a' * 99}…'"),
     ],
 )

@@ -20,7 +20,7 @@ from cdk_trainyard.lifecycle.bundle import own_bundle
 from cdk_trainyard.lifecycle.rules import entry_problems
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.options.kinds import NOWHERE
-from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.node_paths import ON_HYPERPOD
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
@@ -237,7 +237,7 @@ def mount_problems(mounts: Sequence[MountFacts], volumes: bool) -> Iterator[Prob
         before = mounts[:index]
         if mount.kind in {other.kind for other in before}:
             yield Problem((index,), f"must be the one {mount.kind} file system, got a second")
-        if not unresolved(mount.path) and (wrong := NodePath().problem(mount.path, NOWHERE)):
+        if not unresolved(mount.path) and (wrong := ON_HYPERPOD.problem(mount.path, NOWHERE)):
             yield wrong.at((index, "at"))
         yield from _path_problems((index, "at"), mount.path, [*taken, *(other.path for other in before)])
         name = mount.dns_name

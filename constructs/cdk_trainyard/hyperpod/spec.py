@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle, Name, Overrides
 from cdk_trainyard.lifecycle.spec import NodeSetup, SlurmTopology
 from cdk_trainyard.options.fields import ByName, Said
-from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.node_paths import ON_HYPERPOD
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class MultiHead:
 
     database: "AccountingDatabaseBase"
     """Accounting database that the controllers share."""
-    shared_directory: Annotated[str, NodePath()] = "/fsx"
+    shared_directory: Annotated[str, ON_HYPERPOD] = "/fsx"
     """Directory on a shared file system where the controllers keep their state. Default: /fsx."""
     topic: "sns.ITopic | None" = None
     """Where a change of the active controller is told. Default - nowhere."""

@@ -14,7 +14,7 @@ from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import render_setting, render_setup
 from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, SlurmTopology
 from cdk_trainyard.options.kinds import Text
-from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.node_paths import ON_HYPERPOD
 from cdk_trainyard.tokens import unresolved
 
 SETTINGS_FILE = "settings.json"
@@ -50,7 +50,7 @@ class NodeLustre:
     """DNS name of the file system."""
     mount_name: _Word
     """Its mount name, as ``"fsx"`` or eight random letters."""
-    mount_path: Annotated[str, NodePath()] = "/fsx"
+    mount_path: Annotated[str, ON_HYPERPOD] = "/fsx"
     """Where it appears on the nodes. Default: /fsx."""
     efa: bool = False
     """Whether it can be reached over EFA. A node that has EFA then tries it, and takes TCP when it cannot.
@@ -63,7 +63,7 @@ class NodeOpenZfs:
 
     dns_name: _Word
     """DNS name of the file system."""
-    mount_path: Annotated[str, NodePath()] = "/home"
+    mount_path: Annotated[str, ON_HYPERPOD] = "/home"
     """Where its volume ``/fsx`` appears on the nodes. Default: /home."""
 
 
@@ -79,7 +79,7 @@ class NodeSettings:
     """The shared file system. Default - none is mounted."""
     openzfs: NodeOpenZfs | None = None
     """A second one, for homes. Default - none is mounted."""
-    home: Annotated[str | None, NodePath()] = None
+    home: Annotated[str | None, ON_HYPERPOD] = None
     """Home directory of the user ``ubuntu``. Default - ``<mount_path>/ubuntu`` on OpenZFS, else on Lustre; unchanged
     without a shared file system."""
     setup: NodeSetup = NodeSetup()  # noqa: RUF009  a frozen value

@@ -14,9 +14,11 @@ class NodePath:
 
     Attributes:
         hidden: Whether its parts may begin with '.'.
+        trees: Directories that the nodes have beside those of every system.
     """
 
     hidden: bool = True
+    trees: tuple[str, ...] = ()
 
     def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look at each of its parts."""
@@ -29,7 +31,8 @@ class NodePath:
             return Flaw("must be written without '.' and '..' as parts", got=shown(value))
         if "/." in value and not self.hidden:
             return Flaw("must have no part that begins with '.'", got=shown(value))
-        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES) and not _OF_THE_SITE.match(value)
+        trees = (*_TAKEN_TREES, *self.trees)
+        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in trees) and not _OF_THE_SITE.match(value)
         taken = in_tree or value == "/opt" or ".ssh" in value.split("/")  # the last is where sshd_config(5) has keys
         return Flaw("must not be in a directory of the system", got=shown(value)) if taken else None
 
@@ -48,10 +51,12 @@ _NAME_MAX: Final = 255
 _TAKEN_TREES: Final = (
     *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
     *("/snap", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108  names, which nobody writes to
-    *("/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/ml", "/opt/nvidia", "/opt/pytorch", "/opt/slurm"),
+    *("/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/nvidia", "/opt/pytorch", "/opt/slurm"),
 )
 """Filesystem Hierarchy Standard 3.0; where images have agents, as that of SSM in /snap, EFA, Slurm, local disks and
-PyTorch ("Deep Learning AMI release notes"); HyperPod's configuration."""
+PyTorch ("Deep Learning AMI release notes")."""
+ON_HYPERPOD: Final = NodePath(trees=("/opt/ml",))
+"""The same where HyperPod has its configuration (SageMaker developer guide, "Base lifecycle scripts")."""
 _OF_THE_SITE: Final = re.compile(
     r"/usr/local/(?!(aws-cli|bin|cuda[^/]*|etc|games|include|lib(32|64|exec|x32)?|man|sbin|share|src)(/|$))"
 )
