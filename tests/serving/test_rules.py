@@ -253,7 +253,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "name with a space": (
         {"of_model": {"name": "my llama"}},
         [
-            "'model.name' must be letters, digits, '.', '_', '/' and '-', as clients ask for the model by it, as llama-3.1-8b, got 'my llama'"
+            "'model.name' must be letters, digits, '.', '_', ':', '/' and '-', as clients ask for the model by it, as llama-3.1-8b, got 'my llama'"
         ],
     ),
     "build that is a path": (
@@ -1294,6 +1294,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
     ),
+    "a name with a tag": {"of_model": {"name": "llama3.2:3b"}},
     "settings with names like those of secrets": tgi(
         environment={
             "AWS_AUTH_SCHEME_PREFERENCE": "sigv4a,sigv4",

@@ -124,13 +124,14 @@ class NeuronModel:
     name: Annotated[
         str,
         Text(
-            pattern=r"[A-Za-z0-9][A-Za-z0-9._/-]*",
-            words="letters, digits, '.', '_', '/' and '-', as clients ask for the model by it",
+            pattern=r"[A-Za-z0-9][A-Za-z0-9._:/-]*",
+            words="letters, digits, '.', '_', ':', '/' and '-', as clients ask for the model by it",
             example="llama-3.1-8b",
             longest=100,
         ),
     ]
-    """The name by which clients ask for it."""
+    """The name by which clients ask for it: 1 to 100 letters, digits and any of ``.`` ``_`` ``:`` ``/`` ``-``, a letter
+    or a digit first."""
     preset: Annotated[str | None, _PRESET] = None
     """The shape of a well-known model. Default - ``shape`` is given instead."""
     shape: ModelShape | None = None
