@@ -179,7 +179,10 @@ PREFIX = (
     "'s3_mounts[0].prefix' must be a key prefix of letters, digits and any of !_.()=- with a slash at its end, "
     "none at its beginning, and no part that is '.' or '..', as tokenized/, got"
 )
-GROUP = "'pam_slurm_adopt.admin_groups[0]' must be the name of a group, of letters, digits and ._-, as sudo, got"
+GROUP = (
+    "'pam_slurm_adopt.admin_groups[0]' must be the name of a group without blanks, of letters, digits and ._@-, "
+    "as sudo, got"
+)
 EXACT = "must be a pip requirement with an exact version, as neuronx-cc==2.22.12471.0, got"
 OBJECT = (
     "must be the key of an object, in signs of ISO 8859-1 as IAM's policies are, without '${', '{{resolve:', blanks "

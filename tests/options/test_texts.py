@@ -43,6 +43,8 @@ RIGHT: list[tuple[Kind, list[str]]] = [
                 "x",
                 "a/x",
                 "nvcr.io/nvidia/k8s/x",
+                "localhost:5000/x",
+                "127.0.0.1:5000/a/x",
                 "nvcr.io/a/x:4.2-ubuntu22.04",
                 "Reg.example:65535/a__b/c--d",
             )
@@ -92,7 +94,8 @@ WRONG: list[tuple[Kind, list[str]]] = [
             f"{name}@sha256:{'0' * 64}"
             for name in (
                 *("http://nvcr.io/x", "nvcr.io//x", "nvcr.io/NVIDIA/x", "nvcr.io/x:", "nvcr.io/x/", "nvcr..io/x/y"),
-                *("nvcr.io/x/-y", "nvcr.io:99999/x", "nvcr.io:/x", "localhost:5000/x", "x-", "a_-b"),
+                *("nvcr.io/x/-y", "nvcr.io:99999/x", "nvcr.io:/x", "localhost/x", "x-", "a_-b"),
+                *("localhost:99999/x", "169.254.1.1:5000/x"),
             )
         ],
     ),

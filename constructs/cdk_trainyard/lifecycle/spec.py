@@ -9,7 +9,7 @@ from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
 from cdk_trainyard.options.kinds import Number, Open, Text
-from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.node_paths import ON_HYPERPOD
 from cdk_trainyard.options.processors import ARCHITECTURE
 from cdk_trainyard.options.stand_ins import DataBucket
 from cdk_trainyard.options.texts import BUCKET_FOLDER, DATABASE_HOST, IMAGE_BY_DIGEST, OBJECT_KEY
@@ -142,7 +142,7 @@ class Containers:
 class NeuronEnvironment:
     """A Python environment with Neuron's packages, made once on shared storage. The driver stays the image's."""
 
-    path: Annotated[str | None, NodePath()] = None
+    path: Annotated[str | None, ON_HYPERPOD] = None
     """Where it appears, a link that changes with the versions.
     Default - ``neuron-environment`` on the shared file system."""
     packages: (
@@ -222,7 +222,7 @@ class S3Mount:
 
     bucket: Annotated["s3.IBucket", As(DataBucket)]
     """The bucket; in a file, one of the deployment's: datasets, checkpoints or models."""
-    path: Annotated[str, NodePath()]
+    path: Annotated[str, ON_HYPERPOD]
     """Where it appears, an absolute path."""
     prefix: Annotated[
         str,
@@ -259,8 +259,8 @@ class PamSlurmAdopt:
         Annotated[
             str,
             Text(
-                pattern=r"[A-Za-z_][A-Za-z0-9._-]{0,31}",
-                words="the name of a group, of letters, digits and ._-",
+                pattern=r"[A-Za-z_][A-Za-z0-9._@-]{0,254}",
+                words="the name of a group without blanks, of letters, digits and ._@-",
                 example="sudo",
             ),
         ]

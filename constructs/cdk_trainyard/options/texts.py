@@ -92,6 +92,18 @@ class ImageText(Text):
         return _registry_flaw(registry.lower(), value) or _elsewhere(value, environment)
 
 
+class NodeImage(ImageText):
+    """An image that a node pulls, also from a mirror on itself, which has a port."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Take a mirror's image by its form alone."""
+        host, colon, _ = value.partition("/")[0].partition(":")
+        is_mirror = colon and is_loopback(host.lower())
+        return (Text if is_mirror else ImageText).problem(self, value, environment)
+
+
 def _registry_flaw(registry: str, value: str) -> Flaw | None:
     """Return what is wrong with an image whose registry is a web page that shows images, or half an address of ECR."""
     if instead := _PAGES.get(registry):
@@ -133,7 +145,7 @@ IMAGE_REFERENCE: Final = ImageText(
 )
 """``reference`` of distribution/reference, lower-case repositories. ECS hands it on to Docker (``ContainerDefinition``,
 ``image``, botocore), which takes latest where it names neither a tag nor a digest."""
-IMAGE_BY_DIGEST: Final = ImageText(
+IMAGE_BY_DIGEST: Final = NodeImage(
     pattern=rf"({_REGISTRY}/)?{REPOSITORY}(/{REPOSITORY})*{_TAG}{_DIGEST}",
     words="an image by its digest",
     example="registry/name@sha256:<digest>",
