@@ -14,6 +14,7 @@ from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.node_paths import ON_HYPERPOD, NodePath
+from cdk_trainyard.options.repositories import other_registries
 from cdk_trainyard.options.schedules import TimeZone
 from cdk_trainyard.problems import shown
 
@@ -174,6 +175,19 @@ def test_an_alarm_has_a_name_with_blanks() -> None:
 )
 def test_repositories_by_name_and_arn(name: str) -> None:
     assert stand_ins.ImageRepository.kind.problem(name, HERE) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("docker.io/app", "docker.io"),
+        ("arn:aws:ecr:us-east-1:222222222222:repository/team.azurecr.io/app", "team.azurecr.io"),
+        *((name, None) for name in ("v1.0/app", "a_b.io/app", "team/docker.io", "nemo2.x1/app", "docker.io")),
+    ],
+)
+def test_a_repository_is_taken_for_another_registrys_where_it_begins_with_a_host(name: str, host: str | None) -> None:
+    told = list(other_registries([name]))
+    assert [f"nodes pull from {host} itself" in text for text in told] == [True] * (host is not None)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdk_trainyard.options.kinds import Arn, Environment
-from cdk_trainyard.options.texts import PRIVATE_IMAGE, REPOSITORY
+from cdk_trainyard.options.kinds import NOWHERE, Arn, Environment
+from cdk_trainyard.options.texts import DNS_NAME, PRIVATE_IMAGE, REPOSITORY
 from cdk_trainyard.problems import Flaw, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -27,6 +27,8 @@ def _arn_of(name: str) -> Arn:
 
 REPOSITORY_ARN: Final = _arn_of(_NAME)
 """The ARN of one repository."""
+_UPSTREAM: Final = re.compile(r".+\.[a-z]{2,}")
+"""What may be a host of the internet: its last label has letters alone, as in ``docker.io``; ``v1.0`` is a version."""
 _ANY_ARN: Final = _arn_of(rf"({_NAME}|\*)")
 
 
@@ -41,7 +43,7 @@ def other_registries(arns: Iterable[str]) -> Iterator[str]:
     """
     for name in (arn.rpartition(":repository/")[2] for arn in arns):
         host, slash, _ = name.partition("/")
-        if slash and "." in host and not unresolved(name):
+        if slash and not unresolved(name) and DNS_NAME.problem(host, NOWHERE) is None and _UPSTREAM.fullmatch(host):
             yield (
                 f"'image_repositories' has {shown(name)}, a repository of ECR that is called so, as a rule for pull "
                 f"through cache makes them; leave it out where nodes pull from {host} itself, which asks for no right"
