@@ -506,12 +506,13 @@ def test_a_file_that_is_not_the_pinned_one_is_refused(node: FakeNode) -> None:
 def test_a_tool_in_a_bucket_is_fetched_with_the_nodes_role(node: FakeNode) -> None:
     setup = full_setup()
     [mountpoint] = [file for file in setup.tools if file.tool is NodeTool.MOUNTPOINT and file.architecture == "x86_64"]
-    own = replace(mountpoint, url=None, bucket=setup.s3_mounts[0].bucket, key="tools/mount-s3.tar.gz")
+    own = replace(mountpoint, url=None, bucket=setup.s3_mounts[0].bucket, key="tools/a b~ü?*/mount-s3=")
     give(node, NodeSetup(s3_mounts=setup.s3_mounts, tools=[own, replace(own, architecture="arm64")]))
+    file = node.write("state/web/mount-s3=", "")
+    file.write_bytes((file.parent / "mount-s3.tar.gz").read_bytes())
     assert node.run(ENTRY).returncode == 0
-    assert any(
-        call.startswith("aws s3 cp --only-show-errors -- s3://datasets/tools/mount-s3.tar.gz") for call in node.calls
-    )
+    copied = "aws s3 cp --only-show-errors -- s3://datasets/tools/a b~ü?*/mount-s3= "
+    assert any(call.startswith(copied) for call in node.calls)
 
 
 # ---------------------------------------------------------------- log-in by job

@@ -13,14 +13,14 @@ step_network_done() {
 }
 
 step_network_run() {
-  local facts key value
+  local facts setting
   # shellcheck disable=SC2310  # a question
   facts=$(network_facts 2>/dev/null) || {
     wait_until 300 'this node in resource_config.json' network_facts_or_never
     facts=$(network_facts)
   }
-  while IFS='=' read -r key value; do
-    NODE[${key}]=${value}
+  while IFS= read -r setting; do # with '=' in IFS, read takes one off a value's end
+    NODE[${setting%%=*}]=${setting#*=}
   done <<<"${facts}"
   log "cluster ${NODE[cluster]}, group ${NODE[group]}, role ${NODE[role]}, ${NODE[instance_type]}, ${NODE[address]}"
 }
