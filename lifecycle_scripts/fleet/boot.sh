@@ -118,8 +118,8 @@ while true; do
   sleep 1
 done
 ((code == 0)) || exit "${code}"
-while IFS='=' read -r key value; do
-  FACTS[${key}]=${value}
+while IFS= read -r setting; do # with '=' in IFS, read takes one off a value's end
+  FACTS[${setting%%=*}]=${setting#*=}
 done <<<"${lines}"
 AWS_DEFAULT_REGION=${FACTS[region]}
 export AWS_DEFAULT_REGION

@@ -61,7 +61,7 @@ def with_everything(stack: Stack) -> None:
         ),
         mounts=[Mount(file_system=file_system), Mount(file_system=ZFS)],
         accounting=AccountingDatabase(stack, "Database", network=network),
-        image_repositories=[ecr.Repository.from_repository_name(stack, name, name) for name in ("team-train", "*")],
+        image_repositories=[ecr.Repository.from_repository_name(stack, "Repositories", "*")],
         prometheus_workspace_arn=Stack.of(stack).format_arn(
             service="aps", resource="workspace", resource_name="ws-12345678-1234-1234-1234-123456789012"
         ),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ecr as ecr
 
 from cdk_trainyard.deployment.orchestrators import OWN, spec_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -76,10 +77,13 @@ def test_a_repository_is_left_out_beside_all_of_its_registry() -> None:
     said = ["team/train", "*", f"{other}/tools", "arn:aws:ecr:us-west-2:111111111111:repository/tools"]
     found = list(repeated_problems(shape, said, (), here))
     assert [problem.at for problem in found] == [(0,), (3,)]
-    assert {problem.text for problem in found} == {
-        "must be left out beside '*', which is all; for some alone, leave that out"
-    }
+    told = {"must be left out beside '*', which is all; for some alone, leave that out"}
+    assert {problem.text for problem in found} == told
     assert [problem.at for problem in repeated_problems(shape, [*said, f"{other}/*"], (), here)] == [(0,), (2,), (3,)]
+    stack = Stack()
+    made = [ecr.Repository.from_repository_name(stack, name, name) for name in ("team/train", "*")]
+    (problem,) = repeated_problems(shape, made, ())
+    assert {problem.text} == told
 
 
 @pytest.mark.parametrize("name", ["team/train", "*"])

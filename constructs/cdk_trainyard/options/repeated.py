@@ -33,7 +33,8 @@ def repeated_problems(
             again = "again" if count == 2 else f"{count} times"  # noqa: PLR2004  the first and this one
             yield Problem((*at, index), f"must be another than those before it, got {shown(said[index])} {again}")
         if _is_repository(item) and isinstance(value, str) and (every := all_around(value, known)):
-            text = f"must be left out beside {shown(said[known.index(every)])}, which is all"
+            of_all = said[known.index(every)]
+            text = f"must be left out beside {shown('*' if unresolved(of_all) else of_all)}, which is all"
             yield Problem((*at, index), f"{text}; for some alone, leave that out")
 
 

@@ -10,9 +10,9 @@ step_settings_done() {
 }
 
 step_settings_run() {
-  local key value
-  while IFS='=' read -r key value; do
-    SETTINGS[${key}]=${value}
+  local setting
+  while IFS= read -r setting; do # with '=' in IFS, read takes one off a value's end
+    SETTINGS[${setting%%=*}]=${setting#*=}
   done <"${BUNDLE}/settings"
 }
 

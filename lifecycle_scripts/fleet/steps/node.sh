@@ -13,11 +13,11 @@ step_node_done() {
 }
 
 step_node_run() {
-  local facts key value
+  local facts setting
   wait_until 120 'the metadata of this instance' node_facts_or_never
   facts=$(node_facts)
-  while IFS='=' read -r key value; do
-    NODE[${key}]=${value}
+  while IFS= read -r setting; do # with '=' in IFS, read takes one off a value's end
+    NODE[${setting%%=*}]=${setting#*=}
   done <<<"${facts}"
   export AWS_DEFAULT_REGION=${NODE[region]} AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
   log "fleet ${NODE[fleet]}, role ${NODE[role]}, ${NODE[instance]}, ${NODE[instance_type]}, ${NODE[address]}"
