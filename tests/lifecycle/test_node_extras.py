@@ -252,6 +252,27 @@ def tool(**given: object) -> NodeSetup:
             (),
             f"'neuron_environment.packages[1]' {EXACT} 'neuronx-cc'",
         ),
+        *(
+            (
+                NodeSetup(neuron_environment=NeuronEnvironment(packages=[wrong])),
+                (),
+                f"'neuron_environment.packages[0]' {EXACT} '{wrong}'",
+            )
+            for wrong in (
+                "--extra-index-url==https",
+                "-r==1",
+                "torch-==1",
+                "torch==2..8",
+                "torch==2.8.x",
+                "torch-neuronx==1e",
+                "neuronx-cc==2.22.12471.0aaa",
+            )
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(packages=[f"{'x' * 254}==1"])),
+            (),
+            "'neuron_environment.packages[0]' must have 1 to 256 characters, got 257",
+        ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment(packages=[])),
             (),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated
 
+from cdk_trainyard.lifecycle.kinds import PACKAGE
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
@@ -145,19 +146,7 @@ class NeuronEnvironment:
     path: Annotated[str | None, ON_HYPERPOD] = None
     """Where it appears, a link that changes with the versions.
     Default - ``neuron-environment`` on the shared file system."""
-    packages: (
-        Sequence[
-            Annotated[
-                str,
-                Text(
-                    pattern=r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[A-Za-z0-9.!+_-]+",
-                    words="a pip requirement with an exact version",
-                    example="neuronx-cc==2.22.12471.0",
-                ),
-            ]
-        ]
-        | None
-    ) = None
+    packages: Sequence[Annotated[str, PACKAGE]] | None = None
     """Pip requirements with exact versions.
     Default - those of the Neuron SDK whose driver is in HyperPod's image (``cdk_trainyard.versions``)."""
     index: Annotated[str | None, Url()] = None
