@@ -88,3 +88,36 @@ def test_what_recurs_is_said_in_the_same_words(other: str, said: str) -> None:
     package = ROOT / "constructs" / "cdk_trainyard"
     ours = [path for path in package.rglob("*.py") if package / "local" not in path.parents]  # which has AWS's words
     assert [str(path) for path in ours if re.search(other, path.read_text())] == [], f"write '{said}'"
+
+
+OTHER_DIGITS = {
+    "cli": "reads what commands and other programs say",
+    "doctor": "reads AWS's answers",
+    "jobs": "reads what nodes say",
+    "local": "answers in AWS's place",
+    "operations": "reads what nodes say",
+    "policy": "reads policies that CDK has made",
+    "rehearsal": "reads what nodes say",
+    "report": "reads templates",
+    "_document.py": "finds numbers of YAML with re.ASCII",
+    "remedies.py": "reads what may have been meant by what is refused",
+}
+"""Rooms that judge no value of a user's, where ``\\d`` may be a digit of any writing."""
+
+
+def test_values_have_digits_of_ascii() -> None:
+    """Python's ``\\d`` takes digits of every writing, which AWS and Slurm do not."""
+    package = ROOT / "constructs" / "cdk_trainyard"
+    rooms = {path: path.relative_to(package).parts for path in package.rglob("*.py")}
+    judging = [path for path, parts in rooms.items() if not {parts[0], parts[-1]} & OTHER_DIGITS.keys()]
+    assert [str(path) for path in judging if re.search(r"(?<!`)\\d", path.read_text())] == [], "write '[0-9]'"
+
+
+def test_letters_of_names_that_aws_has_are_those_of_ascii() -> None:
+    """A pattern with ``\\w`` is compared with ``re.ASCII``, as those of ARNs and of names are."""
+    package = ROOT / "constructs" / "cdk_trainyard"
+    patterns = {
+        path: re.findall(r"(?:pattern|resource)=r?f?\"[^\"]*\\w", path.read_text()) for path in package.rglob("*.py")
+    }
+    found = {str(path.relative_to(package)) for path, each in patterns.items() if each}
+    assert found == {"names.py", "options/stand_ins.py"}

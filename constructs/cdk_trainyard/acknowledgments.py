@@ -15,7 +15,7 @@ import jsii
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 from constructs import Construct, IConstruct, IValidation
 
-_CFN_LINT: Final = re.compile(r"[EWI]\d{4}")
+_CFN_LINT: Final = re.compile(r"[EWI][0-9]{4}")
 _LIBRARY: Final = __name__.partition(".")[0]
 
 

@@ -107,7 +107,7 @@ class Naming:
         name = self._by(node)
         if name is None:
             return
-        if not unresolved(name) and (len(name) > kind.longest or re.fullmatch(kind.pattern, name) is None):
+        if not unresolved(name) and (len(name) > kind.longest or re.fullmatch(kind.pattern, name, re.ASCII) is None):
             node.node.add_validation(_Refused(f"{node.cfn_resource_type} cannot be named {shown(name)} by 'names'"))
             return
         _give(node, kind.option, name)

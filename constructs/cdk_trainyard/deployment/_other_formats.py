@@ -70,7 +70,7 @@ def _is_in_a_block(before: str) -> bool:
     for each in reversed(above):
         own = len(each) - len(each.lstrip())
         if each.strip() and own < indent:
-            if re.search(r"(?:^|\s)[|>][-+\d]*\s*(?:#.*)?$", each):
+            if re.search(r"(?:^|\s)[|>][-+0-9]*\s*(?:#.*)?$", each):
                 return True
             indent = own
     return False

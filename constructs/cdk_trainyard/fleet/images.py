@@ -280,7 +280,7 @@ def _likely(name: str, known: Iterable[str]) -> str:
 def _words(name: str) -> frozenset[str]:
     """Return the words that tell a name from others: what every image is, and the day of one, do not."""
     words = re.findall(r"[a-z0-9]+(?:\.[0-9]+)*", name.lower())
-    return frozenset(word for word in words if word not in _OF_ALL and not re.fullmatch(r"\d{8}", word))
+    return frozenset(word for word in words if word not in _OF_ALL and not re.fullmatch(r"[0-9]{8}", word))
 
 
 def _images() -> Mapping[str, Any]:

@@ -60,7 +60,7 @@ class InstanceTypeName:
         return {"examples": [self.example]}
 
 
-_OF_OTHERS = re.compile(r"[a-z]+-[a-z]+\d{1,2}")
+_OF_OTHERS = re.compile(r"[a-z]+-[a-z]+[0-9]{1,2}")
 """Names of Regions as Google Cloud has them, ``europe-west4``, of which letters say nothing about AWS's."""
 _ISOLATED = ("us-iso", "eu-iso", "eusc-")
 """Beginnings of the names of Regions that no public list has whole."""

@@ -23,14 +23,14 @@ _DIRECTIONS = {
 }
 # us-east-1a; us-west-2-lax-1a (Local Zone); us-east-1-wl1-bos-wlz-1 (Wavelength Zone)
 _ZONE_NAME = re.compile(
-    rf"([a-z]{{2,4}}(?:-[a-z]+)?-(?:{'|'.join(_DIRECTIONS.values())})-\d+)"
-    r"(?:[a-z]|-[a-z]{3}-\d+[a-z]|-wl\d+-[a-z]{3}-wlz-\d+)"
+    rf"([a-z]{{2,4}}(?:-[a-z]+)?-(?:{'|'.join(_DIRECTIONS.values())})-[0-9]+)"
+    r"(?:[a-z]|-[a-z]{3}-[0-9]+[a-z]|-wl[0-9]+-[a-z]{3}-wlz-[0-9]+)"
 )
 _LOCAL_ZONE_NAME = re.compile(r"[a-z-]+-[0-9]+-[a-z]{3}-[0-9]+[a-z]")
 # use1-az4; usgw1-az1 (GovCloud); usw2-lax1-az1 (Local Zone); use1-wl1-bos-wlz1 (Wavelength Zone)
-_BESIDE = r"(?:-az|-[a-z]{3}\d+-az|-wl\d+-[a-z]{3}-wlz)\d+"
-_ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})(\d+){_BESIDE}", re.ASCII)
-_ANY_ZONE_ID = re.compile(rf"[a-z]+\d+{_BESIDE}", re.ASCII)
+_BESIDE = r"(?:-az|-[a-z]{3}[0-9]+-az|-wl[0-9]+-[a-z]{3}-wlz)[0-9]+"
+_ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})([0-9]+){_BESIDE}", re.ASCII)
+_ANY_ZONE_ID = re.compile(rf"[a-z]+[0-9]+{_BESIDE}", re.ASCII)
 
 
 def zone_region(zone: str) -> str | None:

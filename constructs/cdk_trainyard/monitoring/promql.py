@@ -30,7 +30,7 @@ _OF_LABELS = re.compile(r"\b(by|without|on|ignoring|group_left|group_right)\s*\(
 _NAMED = re.compile(r"""\bcluster\s*=~?\s*["'`]([^"'`]*)""")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _EXPRESSION = re.compile(r"^.*?could not parse expression: ")
-_SUMMARY = re.compile(r"^.*?annotation \"summary\": (?:template: __alert_\w+:\d+(?::\d+)?: )?")
+_SUMMARY = re.compile(r"^.*?annotation \"summary\": (?:template: __alert_\w+:[0-9]+(?::[0-9]+)?: )?")
 """What promtool says before what is wrong with an expression or a summary."""
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""

@@ -34,7 +34,7 @@ _NOT_TOGETHER = (
     (IPv4Network("10.0.0.0/15"), IPv4Network("10.0.0.0/16")),
     (IPv4Network("172.16.0.0/12"), IPv4Network("172.31.0.0/16")),
 )
-_REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+", re.ASCII)
+_REGION_ZONE_ID = re.compile(r"[a-z]+[0-9]+-az[0-9]+", re.ASCII)
 _OLDER_ACCOUNTS = ("apne1-az3", "cac1-az3", "euw1-az4", "usw1-az2")
 """Zones that no list of the catalogue has, as new accounts do not see them. AWS Regions and Availability Zones, "AWS
 Availability Zones", read 2026-11, has the first and the last; AWS Security Agent user guide, "Connect to privately

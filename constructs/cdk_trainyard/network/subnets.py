@@ -22,7 +22,7 @@ SERVICE = "Service"
 _ZONE_REASON = "the zone is the user's own choice: capacity and EFA depend on it, so nothing else may pick one"
 _INTERNET_REASON = "a public subnet, for NAT gateways, load balancers and head nodes; no address is given out unasked"
 _Kind = TypeVar("_Kind", ec2.PublicSubnet, ec2.PrivateSubnet)
-_LOCAL_ZONE_ID = re.compile(r"[a-z0-9]+-([a-z]{3})(\d+)-az\d+")
+_LOCAL_ZONE_ID = re.compile(r"[a-z0-9]+-([a-z]{3})([0-9]+)-az[0-9]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -120,7 +120,7 @@ class Url:
 def _has_password(url: str) -> bool:
     """Whether something before '@' may be a password, which may have slashes, in what is not right before its path."""
     _, scheme, rest = url.partition("://")
-    user = r"[^/?#@]*@|(?!\[)[^/?#@:]*:(?!\d*/)[^@]*@" if scheme else "[^/?#@]*:[^@]*@"
+    user = r"[^/?#@]*@|(?!\[)[^/?#@:]*:(?![0-9]*/)[^@]*@" if scheme else "[^/?#@]*:[^@]*@"
     return re.match(user, rest if scheme else url) is not None
 
 

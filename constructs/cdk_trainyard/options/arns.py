@@ -37,7 +37,7 @@ class PolicyArn(Arn):
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of a name alone what the ARN is of a policy of AWS's own that is called so."""
         wrong = Arn.problem(self, value, environment)
-        if wrong is None or re.fullmatch(r"[A-Z][\w+=,.@-]+", value) is None:
+        if wrong is None or re.fullmatch(r"[A-Z][\w+=,.@-]+", value, re.ASCII) is None:
             return wrong
         partition = environment.partition or "<partition>"
         return replace(wrong, remedy=f"; one of AWS's own is arn:{partition}:iam::aws:policy/{value}")

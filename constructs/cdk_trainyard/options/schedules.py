@@ -55,7 +55,7 @@ _FAR_YEAR: Final = 2070
 """A schedule that comes so long has no end that matters here."""
 _EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
 _WHEN: Final = "%Y-%m-%dT%H:%M:%S"
-_OF_DIGITS: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+_OF_DIGITS: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
 """``yyyy-mm-ddThh:mm:ss`` (Application Auto Scaling, ``PutScheduledAction``); Python reads fewer digits, too."""
 _A_TIME: Final = "at(2026-12-24T18:00:00)"
 

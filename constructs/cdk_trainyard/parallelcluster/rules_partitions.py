@@ -176,7 +176,7 @@ def _order_problems(places: Mapping[str, At], parameters: Mapping[str, Any]) -> 
 
 def _memory(value: Any) -> float | None:
     """Return an amount of memory. None: it is not known, has a wrong form, or is no limit."""
-    return number_of(value) or None if re.fullmatch(r"(?i)(0x[0-9a-f]+|\d+)k?", str(value)) else None
+    return number_of(value) or None if re.fullmatch(r"(?i)(0x[0-9a-f]+|[0-9]+)k?", str(value)) else None
 
 
 def _count(value: Any) -> float | None:

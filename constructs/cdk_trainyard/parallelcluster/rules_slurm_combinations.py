@@ -113,7 +113,7 @@ def _identifier_problems(spec: ParallelClusterSpec) -> Problems:
 
 def _number(spec: ParallelClusterSpec, name: str, default: int) -> tuple[float, str]:
     for _, value in texts(spec, name):
-        if re.fullmatch(r"(?i)(0x[0-9a-f]+|\d+)k?|unlimited|infinite", value):
+        if re.fullmatch(r"(?i)(0x[0-9a-f]+|[0-9]+)k?|unlimited|infinite", value):
             return number_of(value), value
     return default, ""
 
@@ -172,7 +172,7 @@ def _port_problems(spec: ParallelClusterSpec) -> Problems:
     """A range of ports begins with its lowest."""
     for name, effect in (("slurmctldport", "Slurm would not start"), ("srunportrange", "Slurm would ignore it")):
         for at, value in texts(spec, name):
-            if (ports := re.fullmatch(r"(\d+)-(\d+)", value)) and int(ports[1]) >= int(ports[2]):
+            if (ports := re.fullmatch(r"([0-9]+)-([0-9]+)", value)) and int(ports[1]) >= int(ports[2]):
                 yield Problem(at, f"must have the lower port first, got {shown(value)}; {effect}")
 
 

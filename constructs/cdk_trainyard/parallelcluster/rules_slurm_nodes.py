@@ -27,7 +27,7 @@ _REGISTERED: Final = 0.75
 _SCHEDULABLE: Final = 0.95
 """Of a node's memory, what jobs may have by default (``get_real_memory`` of ParallelCluster's cookbooks)."""
 _SHAPE: Final = ("Boards", "SocketsPerBoard", "Sockets", "CoresPerSocket", "ThreadsPerCore")
-_CPUS: Final = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
+_CPUS: Final = re.compile(r"[0-9]{1,6}(-[0-9]{1,6})?(,[0-9]{1,6}(-[0-9]{1,6})?)*")
 _DRAINED: Final = "Slurm would drain the nodes"
 
 

@@ -84,7 +84,7 @@ _ONE: Final = {
     "topologyplugin",
 }
 """Parameters that name one plugin in every version, without commas."""
-_NO_FILES: Final = r"(?i).*none.*|.*openmpi.*|(mpi/)?pmix_v\d+|(topology/)?default|.*(infiniband|rsmi).*"
+_NO_FILES: Final = r"(?i).*none.*|.*openmpi.*|(mpi/)?pmix_v[0-9]+|(topology/)?default|.*(infiniband|rsmi).*"
 """Names that Slurm reads without a plugin of that name: none, other names of the same, and one for each library."""
 
 

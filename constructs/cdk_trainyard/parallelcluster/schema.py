@@ -213,7 +213,7 @@ def _size(size: int, node: _Node, path: At, what: str) -> Iterator[Problem]:
 
 def _reads_integer(value: Any) -> bool:
     # CloudFormation turns every number into text, so ParallelCluster takes both
-    return isinstance(value, int) or (isinstance(value, str) and bool(re.fullmatch(r"[+-]?\d+", value.strip())))
+    return isinstance(value, int) or (isinstance(value, str) and bool(re.fullmatch(r"[+-]?[0-9]+", value.strip())))
 
 
 def _reads_number(value: Any) -> bool:

@@ -11,7 +11,7 @@ from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.problems import shown
 
-_UP_TO_65535: Final = r"\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]"
+_UP_TO_65535: Final = r"[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9][0-9]|655[0-2][0-9]|6553[0-5]"
 _PORT: Final = f"(?!0)({_UP_TO_65535})"
 _FORMS: Final = {
     "long": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
@@ -22,7 +22,7 @@ _FORMS: Final = {
     ),
     "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO"),
     "time": (
-        r"(?i:-1|INFINITE|UNLIMITED|\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
+        r"(?i:-1|INFINITE|UNLIMITED|[0-9]+(:[0-9]+){0,2}|[0-9]+-([0-9]+(:[0-9]+){0,2})?)",
         "minutes, hours:minutes:seconds, days-hours or UNLIMITED, as 1-12",
     ),
     "text": (r'"(?:[^"#\\]|\\[^"])*"|(?:[^\s#\\]|\\\S)+', r"one word with \# for '#', or words in double quotes"),
@@ -117,7 +117,7 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "without UsePss or without NoShared, which exclude one another",
     ),
     ("cluster", "licenses"): (
-        r"[,;|]*[^\s,;:=]+([:=]\+?\d*)?([,;|]+[^\s,;:=|]+([:=]\+?\d*)?)*[,;|]*",
+        r"[,;|]*[^\s,;:=]+([:=]\+?[0-9]*)?([,;|]+[^\s,;:=|]+([:=]\+?[0-9]*)?)*[,;|]*",
         "names with counts, as matlab:5,ansys:2",
     ),
     ("cluster", "logtimeformat"): (
@@ -125,7 +125,7 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "iso8601, iso8601_ms, rfc5424, rfc5424_ms, rfc3339, clock, short or thread_id",
     ),
     ("cluster", "prioritycalcperiod"): (
-        r"(?=.*[1-9])(\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
+        r"(?=.*[1-9])([0-9]+(:[0-9]+){0,2}|[0-9]+-([0-9]+(:[0-9]+){0,2})?)",
         "1 minute or more, as 5 or 1:00:00",
     ),
     ("cluster", "priorityflags"): (
@@ -213,7 +213,7 @@ def minutes_of(value: Any) -> float | None:
     text = str(value).lower()
     if text in ENDLESS:
         return math.inf
-    if not re.fullmatch(r"\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?", text):
+    if not re.fullmatch(r"[0-9]+(:[0-9]+){0,2}|[0-9]+-([0-9]+(:[0-9]+){0,2})?", text):
         return None
     days, dash, rest = text.rpartition("-")
     parts = [int(part) for part in rest.split(":") if part]
@@ -295,7 +295,7 @@ def _limits_problem(text: str) -> str | None:
 
 def _sizes_problem(text: str) -> str | None:
     """A script and a command line are no longer than Slurm's daemon takes."""
-    for name, number in re.findall(r"(?i)(max_script_size|max_submit_line_size)=(\d+)", text):
+    for name, number in re.findall(r"(?i)(max_script_size|max_submit_line_size)=([0-9]+)", text):
         if int(number) > _LARGEST[name.lower()]:
             return f"must have {name} of at most {_LARGEST[name.lower()]}, got {number}"
     return None
@@ -325,7 +325,7 @@ def _value_problem(value: Any, form: str, words: str) -> str | None:
         return f"must be one line that says something, got {shown(value)}"
     if isinstance(value, str) and (wrong := LINE.problem(value, NOWHERE)):
         return str(wrong)
-    if re.fullmatch(rf'("?)(?:{form})\1', str(value)):
+    if re.fullmatch(rf'("?)(?:{form})\1', str(value), re.ASCII):
         return None
     whole = int(value) if isinstance(value, float) and value.is_integer() else ""  # YAML reads 1e3 as 1000.0
     remedy = f"; write {whole}" if re.fullmatch(form, str(whole)) else ""

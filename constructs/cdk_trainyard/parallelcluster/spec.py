@@ -206,7 +206,7 @@ class ParallelClusterSpec:
     made of stack and construct path."""
     version: Annotated[
         str | None,
-        Text(pattern=r"3\.\d+\.\d+", words="ParallelCluster's version 3", example=parallelcluster_version()),
+        Text(pattern=r"3\.[0-9]+\.[0-9]+", words="ParallelCluster's version 3", example=parallelcluster_version()),
     ] = None
     """Version of ParallelCluster; never changed, a new version is a new cluster. Default - the provider's, or the one
     whose rules are checked here."""

@@ -55,7 +55,7 @@ def region_at(place: str) -> str | None:
 def _words(text: str) -> frozenset[str]:
     """Return the words of a text in plain letters; none where it has a digit, as the name of a Region."""
     plain = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return frozenset() if re.search(r"\d", plain) else frozenset(re.findall("[a-z]+", plain))
+    return frozenset() if re.search(r"[0-9]", plain) else frozenset(re.findall("[a-z]+", plain))
 
 
 def _of(region: str, what: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 Row = Mapping[str, Any]
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FILES = ("matrix", "neuron_sdk", "engines", "tools")
 
 
@@ -62,7 +62,7 @@ def numbers(version: str) -> tuple[int, ...]:
     Args:
         version: The version.
     """
-    return tuple(map(int, re.findall(r"\d+", version)))
+    return tuple(map(int, re.findall(r"[0-9]+", version)))
 
 
 def at_least(version: str, other: str) -> bool:
