@@ -116,6 +116,10 @@ def test_every_address_reaches_it_only_when_that_is_asked() -> None:
             "'saml.admin_roles' must name one or more, got none",
         ),
         (
+            LISTED | {"saml": GrafanaSaml(metadata_url=IDP, role_attribute="role", admin_roles=['["ops"]'])},
+            "'saml.admin_roles[0]' must be one item, and no list in quotes, got '[\"ops\"]'; write each as one",
+        ),
+        (
             LISTED
             | {
                 "authentication": [GrafanaAuthentication.SAML],

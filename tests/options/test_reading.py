@@ -398,6 +398,13 @@ def test_an_option_of_what_exists_already_needs_the_key_that_says_so() -> None:
     assert [sentence(problem) for problem in reader.problems] == [says]
 
 
+@pytest.mark.parametrize("key", ["store", "tags"])
+def test_a_mapping_in_quotes_is_told_to_stand_without_them(key: str) -> None:
+    _, problems = read(group() | {key: "{days: [MONDAY]}"})
+    says = "must be a mapping, got '{days: [MONDAY]}'; take the quotes away: {days: [MONDAY]}"
+    assert problems == [f"'{key}' {says}"]
+
+
 def test_nothing_follows_from_what_has_no_value() -> None:
     found, problems = read(group() | {"store": {"days": (Unknown(), "MONDAY", "MONDAY")}})
     assert problems == ["'store.days[2]' must be another than those before it, got 'MONDAY' again"]
@@ -436,6 +443,15 @@ class Lists:
             "must be a list, got 'pip install -U x'; write [pip install -U x]",
         ),
         ("lines", "[ -f /x ]", "[ -f /x ]", "must be a list, got '[ -f /x ]'; write ['[ -f /x ]']"),
+        ("lines", '["a"]', '["a"]', """must be a list, got '["a"]'; take the quotes away: ["a"]"""),
+        ("names", "[a, b]", "[a, b]", "must be a list, got '[a, b]'; take the quotes away: [a, b]"),
+        ("names", "[A]", "[A]", "must be a list, got '[A]'; each item must be a name, as a"),
+        (
+            "parts",
+            "[{size_gb: 1}]",
+            None,
+            "must be a list of mappings, got '[{size_gb: 1}]'; take the quotes away: [{size_gb: 1}]",
+        ),
         ("lines", "it's: x", "it's: x", 'must be a list, got "it\'s: x"; write ["it\'s: x"]'),
         ("lines", "a\nb\n", "a\nb\n", r"must be a list, got 'a\nb\n'"),
         ("open", "a-1 a-2", "a-1 a-2", "must be a list, got 'a-1 a-2'; write [a-1, a-2]"),

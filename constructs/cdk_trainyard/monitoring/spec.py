@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import ByName, Said
+from cdk_trainyard.options.flow import NoList
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
 from cdk_trainyard.options.texts import EXACT
 
@@ -139,6 +140,7 @@ _METADATA_URL: Final = Url(
 sources or notification channels in Amazon VPC from Amazon Managed Grafana")."""
 _SAML_NAME: Final = replace(EXACT, example="Admins")
 """A name in an assertion (AWS::Grafana::Workspace, AssertionAttributes and RoleValues)."""
+_ROLE: Final = NoList(pattern=EXACT.pattern, words=EXACT.words, example="Admins", longest=EXACT.longest)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,9 +151,9 @@ class GrafanaSaml:
     """Where the identity provider's metadata is, reachable from the internet."""
     role_attribute: Annotated[str, _SAML_NAME]
     """The attribute of an assertion that says a user's roles."""
-    admin_roles: Sequence[Annotated[str, _SAML_NAME]]
+    admin_roles: Sequence[Annotated[str, _ROLE]]
     """Roles there whose users administer Grafana."""
-    editor_roles: Sequence[Annotated[str, _SAML_NAME]] = ()
+    editor_roles: Sequence[Annotated[str, _ROLE]] = ()
     """Roles there whose users edit dashboards. Default - none."""
 
 

@@ -26,6 +26,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
     required_keys,
 )
+from cdk_trainyard.options.flow import is_mapping, items_of, unquoted
 from cdk_trainyard.options.json_objects import is_unknown, json_object
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.otherwise import are_repeated, otherwise, steps_in, too_deep
@@ -101,7 +102,7 @@ class Reader:
                 spec = part.existing
             keys = [*dict.fromkeys([*said, *(required_keys(spec) if said else first_keys(spec, without=without))])]
             must = f"must be a mapping ({lines([key for key in keys if key != without], said)} on lines below it)"
-            if remedy := section_of(spec, data, without=without):
+            if remedy := unquoted(data) if is_mapping(data) else section_of(spec, data, without=without):
                 must = "must be a mapping"
             elif isinstance(data, tuple) and (instead := instead_of(LISTED, spec)):
                 remedy = f"; {instead}"
@@ -214,6 +215,9 @@ class Reader:
             return False
         if isinstance(data, Mapping):
             return True
+        if is_mapping(data):
+            self._refused(at, self._values.flaw("must be a mapping", data, at, unquoted(data)))
+            return False
         found = otherwise(shape, data, at, self.sources) if isinstance(shape, Items) else []
         listed = [item for item in data if isinstance(item, str)] if isinstance(data, tuple) else []
         said = assigned(listed)
@@ -251,6 +255,8 @@ class Reader:
         item = shape.item
         if isinstance(item, Scalar) or (isinstance(item, Object) and item.section is None):
             return self._values.no_list(item, data, at, is_command=shape.repeats)
+        if items_of(data):
+            return self._values.flaw("must be a list of mappings", data, at, unquoted(data))
         own = next(iter(data), "a name") if isinstance(data, Mapping) else "a name"
         section = item.section if isinstance(item, Object) else item
         first, *more = first_keys(section.spec) if isinstance(section, Part) else [own]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import asked
 from cdk_trainyard.options.fields import Items, Object, Scalar, keys_of, required_keys
+from cdk_trainyard.options.flow import items_of, unquoted
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open, counted
 from cdk_trainyard.options.members import instead, spellings
 from cdk_trainyard.options.numbers import NumberElsewhere
@@ -111,6 +112,9 @@ class Values:
         text = text[1:-1] if text[:1] + text[-1:] == "()" else text
         wanted = item.type.written if isinstance(item, Object) else item.type
         is_open = isinstance(item, Scalar) and any(isinstance(kind, Open) for kind in item.kinds)
+        quoted = items_of(data, is_json=not is_open and not self._of_item(item, data))
+        if quoted and not any(self._of_item(item, each) for each in quoted):
+            return self.flaw("must be a list", data, at, unquoted(data))
         for words in (
             splits(text, is_command=is_command, is_open=is_open) if isinstance(data, str) or not is_open else ()
         ):
