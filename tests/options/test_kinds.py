@@ -119,6 +119,22 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
             )
             for text in (f"{one},{one}", f"{one}; {one}", f"{one}{one}")
         ),
+        *(
+            (
+                stand_ins.Alarm.kind,
+                f"arn:aws:cloudwatch:us-east-1:111111111111:alarm:{name}",
+                (
+                    "must be the ARN of an alarm, arn:aws:cloudwatch:us-east-1:111111111111:alarm:<name>, got "
+                    f"{f'arn:aws:cloudwatch:us-east-1:111111111111:alarm:{name}'!r}{sign}"
+                ),
+            )
+            for name, sign in (
+                ("a ", ""),
+                ("a\u3000", ""),
+                ("a\u200bb", " with U+200B (ZERO WIDTH SPACE)"),
+                ("a\u2028b", " with U+2028 (LINE SEPARATOR)"),
+            )
+        ),
         (Cidr(), "10.1.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),
         (Cidr(), "10.1.0.0/255.255.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0/255.255.0.0'"),
         (Cidr(), "010.1.0.0/16", "must be an IPv4 block, as 10.1.0.0/16, got '010.1.0.0/16'"),

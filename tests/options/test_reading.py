@@ -381,6 +381,27 @@ def test_quotes_that_are_none_to_yaml_are_told_of(key: str, value: Any, alone: s
     assert said.partition(" must be ")[2] == f"{alone} alone, got {shown(value)}: {why}"
 
 
+@pytest.mark.parametrize(
+    ("value", "must", "written"),
+    [
+        ("compute ", "blank at its end", "compute"),
+        ("\ncompute", "line break at its beginning", "compute"),
+        (" compute\n", "blank at its beginning and the line break at its end", "compute"),
+    ],
+)
+def test_blanks_at_the_ends_of_a_value_are_named(value: str, must: str, written: str) -> None:
+    [said] = read(group(job=value))[1]
+    assert said.partition(" must be ")[2] == f"without the {must}, got {shown(value)}; write {written}"
+
+
+def test_text_that_would_be_a_number_is_written_in_quotes() -> None:
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {"names": ("12 ",)}, ())
+    assert [sentence(each) for each in reader.problems] == [
+        """'names[0]' must be without the blank at its end, got '12 '; write "12\""""
+    ]
+
+
 @pytest.mark.parametrize("value", ["four // 4", "// 4", "101 // of them", "4//four", "4 -- four", "4 # four"])
 def test_a_value_that_is_wrong_without_it_is_answered_as_others(value: str) -> None:
     assert read(group(count=value))[1] == [f"'groups.workers.count' must be a whole number, got {value!r}"]

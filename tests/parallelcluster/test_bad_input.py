@@ -402,6 +402,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(head_node=head(on_updated=[CustomAction(script="https://b.s3.amazonaws.com/x.sh?a&X-Amz-Signature=0")])),
         "'head_node.on_updated[0].script' must not be presigned, which is for 7 days at most, and nodes start later, too; use s3://bucket/key",
     ),
+    "a sign that nobody sees in the key of a script": (
+        given(head_node=head(on_configured=[CustomAction(script="s3://bucket/x\u200b.sh")])),
+        "'head_node.on_configured[0].script' must be without signs that nobody sees, got 's3://bucket/x\\u200b.sh' with U+200B (ZERO WIDTH SPACE); take them out",
+    ),
+    "a key of a script that S3 does not take": (
+        given(head_node=head(on_configured=[CustomAction(script=f"s3://bucket/{'ä' * 513}")])),
+        "'head_node.on_configured[0].script' must have a key of at most 1024 bytes, got 1026",
+    ),
     "a folder for a script": (
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",

@@ -323,7 +323,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "new driver": (
         {"of_hosts": {"host_image": "20260820"}},
         [
-            "'hosts.host_image' must carry a driver that runtime library 2.26.42 of tgi-3.3.7 works with, got 20260820 with driver 2.30.2: driver 2.29 and later need runtime library 2.33 or later, or nrt_init() fails; use 20260701"
+            "'hosts.host_image' must carry a driver that runtime library 2.26.42 of tgi-3.3.7 works with, got 20260820 with driver 2.30.2: driver 2.29 and later need runtime library 2.33 or later, or nrt_init() fails; use '20260701'"
         ],
     ),
     "host image that is none": (
@@ -820,7 +820,13 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "schedule with a name that is none": (
         scaled(schedules=[replace(DAY, name="day/night")]),
         [
-            "'scaling.schedules[0].name' must be a name without ':', '/' and '|', and without a blank at its ends, as night, got 'day/night'"
+            "'scaling.schedules[0].name' must be a name without ':', '/', '|' and what nobody sees, and without a blank at its ends, as night, got 'day/night'"
+        ],
+    ),
+    "schedule with a name that has what nobody sees": (
+        scaled(schedules=[replace(DAY, name="da\u200by")]),
+        [
+            "'scaling.schedules[0].name' must be a name without ':', '/', '|' and what nobody sees, and without a blank at its ends, as night, got 'da\\u200by'"
         ],
     ),
     "schedules of one name": (

@@ -123,7 +123,7 @@ def problems(**said: Any) -> list[str]:
         # links
         ({"deployment": LustreDeployment.scratch_1(), "data_repositories": [LINK]}, "'data_repositories' cannot be linked to SCRATCH_1, got 1"),
         ({"deployment": TIERING(), "data_repositories": [LINK]}, "'data_repositories' cannot be linked to PERSISTENT_2 on INTELLIGENT_TIERING, got 1"),
-        ({"deployment": SCRATCH, "lustre_version": "2.10", "data_repositories": [LINK]}, "'data_repositories' need Lustre 2.12 or 2.15, got 'lustre_version' 2.10; use 2.15"),
+        ({"deployment": SCRATCH, "lustre_version": "2.10", "data_repositories": [LINK]}, "'data_repositories' need Lustre 2.12 or 2.15, got 'lustre_version' 2.10; use '2.15'"),
         ({"data_repositories": [DataRepository(file_system_path=f"/d{number}", bucket=BUCKET, prefix=f"{number}") for number in range(9)]}, "'data_repositories' must be at most 8, got 9; link a common parent directory"),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.signs import UNSEEN, unseen
 from cdk_trainyard.partitions import domain_of, partition_of
 from cdk_trainyard.problems import Flaw, either, shown
 
@@ -201,20 +202,20 @@ class Arn:
 
     def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Compare each part."""
-        if re.search(rf"{_BETWEEN}arn:[a-z-]+:|arn:[a-z-]+:{self.service}:", value[1:]):
+        if re.search(rf"{_BETWEEN}arn:[a-z-]+:|arn:[a-z-]+:{self.service}:", value.strip()[1:]):
             return Flaw("must be one ARN alone", got=shown(value), remedy=ONE_EACH)
         found = _ARN.fullmatch(value)
         if found is None or found["service"] != self.service:
             return self._refused(value, environment)
         resource = re.fullmatch(self.resource, found["resource"], re.ASCII)
-        if resource is None or bool(found["region"]) is not self.regional:
-            return self._refused(value, environment)
-        if found["account"] == _AWS and not self.of_aws:
+        of_aws = found["account"] == _AWS and not self.of_aws
+        if resource is None or of_aws or bool(found["region"]) is not self.regional:
             return self._refused(value, environment)
         return self.elsewhere(value, environment) or _nowhere(found["partition"], found["region"], environment, value)
 
     def _refused(self, value: str, environment: Environment) -> Flaw:
-        return Flaw(f"must be the ARN of {self.what}, {self._form(environment)}", got=shown(value))
+        got = f"{shown(value)}{(sign := unseen(value)) and f' with {sign}'}"
+        return Flaw(f"must be the ARN of {self.what}, {self._form(environment)}", got=got)
 
     def elsewhere(self, value: str, environment: Environment) -> Flaw | None:
         """Compare the place alone: partition, Region and account, as far as they are known."""
@@ -256,7 +257,7 @@ Auto Scaling for what is known to it by an ARN."""
 ONE_EACH: Final = "; write one, and in a list one item each"
 _ARN: Final = re.compile(
     r"(?!.*(\{\{resolve:|\$\{))arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+)"
-    rf":(?P<region>({REGION})?):(?P<account>[0-9]{{12}}|aws):(?P<resource>[^\x00-\x1f\x7f]+)"
+    rf":(?P<region>({REGION})?):(?P<account>[0-9]{{12}}|aws):(?P<resource>[^{UNSEEN}]+(?<!\s))"
 )
 
 

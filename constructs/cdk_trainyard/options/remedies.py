@@ -146,16 +146,38 @@ def as_written(wrong: Flaw, value: object) -> Flaw:
     return wrong if wrong.remedy or not sign else replace(wrong, remedy=f"; {sign}")
 
 
-def alone(text: str) -> Iterator[tuple[str, Flaw]]:
-    """Yield what text that is refused may be meant for, and what is wrong with the text if it is."""
+def alone(text: str, *, is_text: bool = True) -> Iterator[tuple[str, Flaw]]:
+    """Yield what text that is refused may be meant for, and what is wrong with the text if it is.
+
+    Args:
+        text: The text.
+        is_text: Whether text is wanted, which is in quotes where it would be a number without them.
+    """
     if behind := _BEHIND.fullmatch(text):
-        yield behind[1], _alone(behind[1], text, f"{COMMENT} after a blank", " # …")
+        yield behind[1], _alone(behind[1], text, f"{COMMENT} after a blank", f"{_in_file(behind[1], is_text)} # …")
     if (value := bare(text)) not in {text, ""}:
-        yield value, _alone(value, text, "such quotes, and signs that nobody sees, are part of a value")
+        why = "such quotes, and signs that nobody sees, are part of a value"
+        yield value, _alone(value, text, why, _in_file(value, is_text))
+    if (value := text.strip()) not in {text, ""}:
+        must = f"must be without the {_ends(text)}"
+        yield value, Flaw(must, got=shown(text), remedy=f"; write {_in_file(value, is_text)}")
 
 
-def _alone(value: str, text: str, why: str, more: str = "") -> Flaw:
-    return Flaw(f"must be {value} alone", got=f"{shown(text)}: {why}", remedy=f"; write {value}{more}")
+def _alone(value: str, text: str, why: str, written: str) -> Flaw:
+    return Flaw(f"must be {value} alone", got=f"{shown(text)}: {why}", remedy=f"; write {written}")
+
+
+def _in_file(value: str, is_text: bool) -> str:
+    """Return a value as a file has it: text that YAML would read as something else in quotes."""
+    is_other = value in {"true", "false", "null", "~"} or next(_numbers(value), None) is not None
+    return f'"{value}"' if is_text and is_other else value
+
+
+def _ends(text: str) -> str:
+    """Return what is at the ends of text that nobody sees there."""
+    signs = [(text[:1], "beginning"), (text[-1:], "end")]
+    found = [("line break" if sign in "\r\n" else "blank", end) for sign, end in signs if sign.isspace()]
+    return " and the ".join(f"{what} at its {end}" for what, end in found)
 
 
 def bare(text: str) -> str:

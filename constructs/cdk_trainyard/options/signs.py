@@ -16,6 +16,19 @@ _WIDE: Final = "[\u060c\u061b\u3001\uff0c\uff1a\uff3b\uff3d\uff5b\uff5d]"
 of Arabic writing."""
 _COMMAS: Final = "\u060c\u061b\u3001"
 
+UNSEEN: Final = r"\x00-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+"""Signs without a shape (Unicode Standard, "Layout Controls"): no joiners, which are letters' own."""
+
+
+def unseen(text: str) -> str:
+    """Return the first sign that nobody sees in text, with its number; nothing where there is none.
+
+    Args:
+        text: The text.
+    """
+    found = re.search(f"[{UNSEEN}]", text)
+    return f"U+{ord(found[0]):04X} ({name(found[0], 'a character without a name')})" if found else ""
+
 
 def hyphenated(text: str) -> str:
     """Return text with hyphens in place of the dashes that word processors make of them.

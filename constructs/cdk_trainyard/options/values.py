@@ -158,7 +158,7 @@ class Values:
 
     def _scalar(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Judged:
         value, found = self._judged(wanted, kinds, data, at)
-        for text, wrong in alone(data) if found and isinstance(data, str) else ():
+        for text, wrong in alone(data, is_text=wanted is str) if found and isinstance(data, str) else ():
             if not self._judged(wanted, kinds, plain(wanted, text), at)[1]:
                 return value, [wrong]
         return value, found

@@ -12,6 +12,7 @@ from cdk_trainyard.network.rules import is_local
 from cdk_trainyard.options.addresses import SECOND_ADDRESS, Url
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.node_paths import NodePath
+from cdk_trainyard.options.signs import unseen
 from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
@@ -42,6 +43,8 @@ _OBJECT: Final = re.compile(rf"s3://[a-z0-9][a-z0-9.-]{{1,61}}[a-z0-9]/(?!\s){LI
 _CUT: Final = re.compile(r"s3://[^/]+/(?:[^?#]*(?P<sign>[?#])|(?P<slash>/))")
 """The same file reads an address with ``urlparse``, for which a key ends at these signs, and takes slashes before it
 away."""
+_LONGEST_KEY: Final = 1024
+"""Bytes of an object's key (Amazon S3 user guide, "Naming Amazon S3 objects")."""
 _PRESIGNED: Final = re.compile(r"https://[^?]*\?(.*&)?X-Amz-(Signature|Credential)=")
 """Amazon S3 API reference, "Authenticating Requests: Using Query Parameters": ``X-Amz-Expires`` is 604800 at most."""
 _ONCE: Final = (("head_node", "on_start"), ("head_node", "on_configured"))
@@ -211,6 +214,10 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
 
 
 def _address_fault(script: str, at: At) -> str | None:
+    if sign := unseen(script):
+        return f"must be without signs that nobody sees, got {shown(script)} with {sign}; take them out"
+    if (size := len(script.split("/", 3)[-1].encode())) > _LONGEST_KEY and script.startswith("s3://"):
+        return f"must have a key of at most {_LONGEST_KEY} bytes, got {size}"
     if cut := _CUT.match(script):
         must = f"have a key without {cut['sign']!r}" if cut["sign"] else "have one '/' before its key"
         return f"must {must}, as nodes read it as a web address, got {shown(script)}; copy the script to another key"

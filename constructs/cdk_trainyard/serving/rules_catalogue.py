@@ -217,7 +217,7 @@ def driver_problems(image: EngineImage, host: HostImage) -> Iterator[Problem]:
     for said in driver_conflicts(image.runtime, host.driver):
         text = (
             f"must carry a driver that runtime library {image.runtime} of {image.key} works with, got "
-            f"{host.version} with driver {host.driver}: {said}; use {hosts_for(image)[0].version}"
+            f"{host.version} with driver {host.driver}: {said}; use {shown(hosts_for(image)[0].version)}"
         )
         yield Problem(("hosts", "host_image"), text)
 

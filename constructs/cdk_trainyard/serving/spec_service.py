@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Choice, Number, Text
 from cdk_trainyard.options.schedules import Schedule, TimeZone
+from cdk_trainyard.options.signs import UNSEEN
 from cdk_trainyard.options.stand_ins import Retention, Span
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.serving.kinds import Folder
@@ -121,8 +122,8 @@ class ScalingSchedule:
     name: Annotated[
         str,
         Text(
-            pattern=r"(?! )(?!.*(\{\{resolve:|\$\{))[^\x00-\x1f\x7f-\x9f:/|]*[^\x00-\x1f\x7f-\x9f:/| ]",
-            words="a name without ':', '/' and '|', and without a blank at its ends",
+            pattern=rf"(?!\s)(?!.*(\{{\{{resolve:|\$\{{))[^{UNSEEN}:/|]*(?!\s)[^{UNSEEN}:/|]",
+            words="a name without ':', '/', '|' and what nobody sees, and without a blank at its ends",
             example="night",
             longest=256,
         ),

@@ -56,7 +56,7 @@ def linking_problems(spec: LustreSpec) -> Iterator[Problem]:
     if facts is not None and not unresolved(facts) and not facts.repositories:
         yield Problem(at, f"cannot be linked to {spec.deployment.label}, got {count}")
     if not unresolved(spec.lustre_version) and spec.lustre_version not in REPOSITORY_VERSIONS:
-        got = f"got {option('lustre_version')} {spec.lustre_version}; use 2.15"
+        got = f"got {option('lustre_version')} {spec.lustre_version}; use '2.15'"
         yield Problem(at, f"need Lustre {' or '.join(REPOSITORY_VERSIONS)}, {got}")
     if count > MAX_REPOSITORIES:
         yield Problem(at, f"must be at most {MAX_REPOSITORIES}, got {count}; link a common parent directory")
