@@ -58,6 +58,14 @@ def test_fails_on_a_subnet_too_small_with_the_arithmetic() -> None:
     )
 
 
+def test_the_arithmetic_names_the_largest() -> None:
+    small = [use(1, 1, name=f"q{index}", instance_type="c5.large") for index in range(9)]
+    assert AddressPlan([*small, use(5, 1, name="last", instance_type="c5.large")]).arithmetic == (
+        "q0 1 x c5.large x 1 = 1, q1 1 x c5.large x 1 = 1, q2 1 x c5.large x 1 = 1, q3 1 x c5.large x 1 = 1, "
+        "q4 1 x c5.large x 1 = 1, q5 1 x c5.large x 1 = 1, last 5 x c5.large x 1 = 5, reserve = 16, and 3 more = 3"
+    )
+
+
 def test_the_message_uses_the_users_own_keyword() -> None:
     assert AddressPlan([use(100, 8)]).problems("10.0.0.0/24", keyword="subnet")[0].startswith("'subnet' must hold 816 ")
 

@@ -15,6 +15,8 @@ from cdk_trainyard.problems import Problem, option, sentence
 from cdk_trainyard.tokens import unresolved
 
 _LARGEST = usable_addresses(LARGEST_SUBNET)
+_NAMED = 8
+"""Sorts of nodes, and what else takes addresses, that a sentence names."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,8 +94,12 @@ class AddressPlan:
 
     @property
     def arithmetic(self) -> str:
-        """What is added up, in one line."""
-        return ", ".join(f"{label} = {addresses}" for label, addresses in self._lines())
+        """What is added up, in one line: the largest, in their order, and how many more there are."""
+        lines = [*self._lines()]
+        largest = sorted(range(len(lines)), key=lambda index: -lines[index][1])[:_NAMED]
+        rest = [each for index, (_, each) in enumerate(lines) if index not in largest]
+        named = ", ".join(f"{lines[index][0]} = {lines[index][1]}" for index in sorted(largest))
+        return f"{named}, and {len(rest)} more = {sum(rest)}" if rest else named
 
     @property
     def smallest_subnet(self) -> str:
