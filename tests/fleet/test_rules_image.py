@@ -203,6 +203,12 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         ({"efa_installer": EfaInstaller(version="latest")}, (
             "'efa_installer.version' must be a version of the EFA installer, as 1.50.0, got 'latest'"
         )),
+        *(
+            ({"efa_installer": EfaInstaller(version=version)}, (
+                f"'efa_installer.version' must be a version of the EFA installer, as 1.50.0, got '{version}'"
+            ))
+            for version in ("1.050.0", "1.1500.0")
+        ),
         ({**PLAIN, "efa_installer": EfaInstaller(version="1.42.0")}, (
             "'efa_installer.version' must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of 20260714, got "
             "1.42.0 with driver 2.15.3: kernel 6.17 changed how memory is registered, and driver 2.17.3 follows; use "

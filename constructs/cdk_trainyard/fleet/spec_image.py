@@ -38,7 +38,12 @@ class EfaInstaller:
     """One version of AWS's installer of EFA; AWS's signature is always verified."""
 
     version: Annotated[
-        str, Text(pattern=r"[0-9]+\.[0-9]+\.[0-9]+", words="a version of the EFA installer", example="1.50.0")
+        str,
+        Text(
+            pattern=r"(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){2}",
+            words="a version of the EFA installer",
+            example="1.50.0",
+        ),
     ]
     """The version; its driver must fit the kernel of the base."""
     sha256: (
