@@ -451,8 +451,16 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a check that there is not": (
         given(suppress_validators=["type:HeadNodeMemorySizeValidtor"]),
         (
-            "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidtor'; did you mean 'HeadNodeMemorySizeValidator' or 'HeadNodeLaunchTemplateValidator' or 'SchedulableMemoryValidator'?"
+            "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidtor'; did you mean 'type:HeadNodeMemorySizeValidator' or 'type:HeadNodeLaunchTemplateValidator' or 'type:SchedulableMemoryValidator'?"
         ),
+    ),
+    "all checks in small letters": (
+        given(suppress_validators=["all"]),
+        "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'all'; did you mean 'ALL'?",
+    ),
+    "a check with a blank at its end": (
+        given(suppress_validators=["type:HeadNodeMemorySizeValidator "]),
+        "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidator '; use 'type:HeadNodeMemorySizeValidator'",
     ),
     "a check without its 'type:'": (
         given(suppress_validators=["HeadNodeMemorySizeValidator"]),

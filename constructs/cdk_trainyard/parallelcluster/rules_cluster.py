@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.errors import asked, did_you_mean, nearest
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.parallelcluster import limits
@@ -286,8 +286,9 @@ def suppressed_validator_problems(spec: ParallelClusterSpec, _: ParallelClusterF
     for index, name in known(spec.suppress_validators):
         if unresolved(name) or name == "ALL" or (name.startswith("type:") and name.removeprefix("type:") in names):
             continue
-        hint = did_you_mean(name.removeprefix("type:"), names)
-        remedy = f"; use {shown(f'type:{name}')}" if name in names else hint
+        bare = name.strip().removeprefix("type:")
+        near = ["ALL"] if bare.upper() == "ALL" else [f"type:{each}" for each in nearest(bare, names)]
+        remedy = f"; use {shown(near[0])}" if f"type:{bare}" in near else asked(name, near)
         text = f"must be 'type:' with the name of a check of ParallelCluster, or ALL, got {shown(name)}{remedy}"
         yield Problem(("suppress_validators", index), text)
 
