@@ -147,10 +147,7 @@ REFUSALS = [
     ),
     (
         {"groups": [controller(count=0), worker()]},
-        (
-            "'groups.controller-group.count' must be 1 for a controller group, got 0; several controllers need "
-            "the legacy topology, and the construct library"
-        ),
+        "'groups.controller-group.count' must be 1 for a controller group, got 0",
     ),
     (
         {"groups": [controller(), worker(lifecycle=Lifecycle(on_create="on_create.sh"))]},

@@ -185,8 +185,8 @@ def controller_count_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         if several and count < _SEVERAL:
             yield Problem(at, f"must be 2 or more for several controllers, got {count}")
         elif not several and count != 1:
-            remedy = "several controllers need the legacy topology, and the construct library"
-            yield Problem(at, f"must be 1 for a controller group, got {count}; {remedy}")
+            remedy = "; several controllers need the legacy topology, and the construct library" if count else ""
+            yield Problem(at, f"must be 1 for a controller group, got {count}{remedy}")
 
 
 def legacy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
