@@ -262,9 +262,29 @@ AT_LOAD = [
         for name, sign in {"no-blank": "-", "a-long-dash": f"{EN_DASH} "}.items()
     ),
     row(
+        "a key of another orchestrator that looks like one of this",
+        [("cluster:\n", "cluster:\n  reservation_group_arn: arn\n")],
+        "10:3: 'cluster.reservation_group_arn' is no key here; that is for fleet; 'orchestrator' is hyperpod",
+    ),
+    row(
         "wrong-type-list-item",
         [("zone: use1-az4", "zone: use1-az4\n  public_zones: [use1-az4, 5]")],
         "5:28: 'network.public_zones[1]' must be text, as use1-az4, got 5",
+    ),
+    row(
+        "a switch for a zone",
+        [("zone: use1-az4", "zone: use1-az4\n  public_zones: [use1-az4, true]")],
+        "5:28: 'network.public_zones[1]' must be text, as use1-az4, got true",
+    ),
+    row(
+        "a number for a network id",
+        [
+            (
+                "    capacity_gib: 1200",
+                "    capacity_gib: 1200\n    root_squash: {uid: 65534, gid: 65534, no_squash_nids: [5]}",
+            )
+        ],
+        "8:60: 'storage.lustre.root_squash.no_squash_nids[0]' must be text, as 10.1.0.[1-20]@tcp, got 5",
     ),
     row(
         "a list with the comma of Arabic",

@@ -43,7 +43,7 @@ def elsewhere(key: str, at: At, *, whole: Whole) -> str:
     telling = {place for place, field in places.items() if "_" in key or not isinstance(field.shape, Scalar | Object)}
     below = {place for place in places if len(place) > len(at) + 1 and _leads(at, place)}
     directly = {place for place in below if sum(map(_is_key, place[len(at) :])) == _DIRECTLY}
-    if found := _named((below & telling) | directly, at) or _of_another(key, at, whole):
+    if found := _named((below & telling) | directly, at) or of_another(key, at, whole):
         return found
     others = telling - below - {*around}
     lacking = {place for place in places if place[:-2] == at[:-1] and _is_lacking(place[:-1], every, whole[1])}
@@ -135,8 +135,14 @@ def _leads(section: At, place: At) -> bool:
     )
 
 
-def _of_another(key: str, at: At, whole: Whole) -> str:
-    """Return of which other choice a part has a key that stands in it, or beside it."""
+def of_another(key: str, at: At, whole: Whole) -> str:
+    """Return of which other choice a part has a key that stands in it, or beside it, as the end of a sentence.
+
+    Args:
+        key: The key.
+        at: Where the section stands that does not have it.
+        whole: What the file is.
+    """
     spec, data = whole
     for name, field in keys_of(spec).items():
         if isinstance(field.shape, Chosen) and at in {(), (name,)}:

@@ -8,7 +8,7 @@ from typing import Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
-from cdk_trainyard.options.elsewhere import Whole, chosen, elsewhere
+from cdk_trainyard.options.elsewhere import Whole, chosen, elsewhere, of_another
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.signs import after_colon, wide
 from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
@@ -79,15 +79,16 @@ def meaning(
     """
     written = in_snake_case(key)
     instead = instead_of(key, spec, value, chosen=chosen(*whole))
-    found = _meant_by(instead) if instead else near(key, known)
+    if not instead and at and not alike(key, known) and of_another(written, at, whole):
+        return elsewhere(written, at, whole=whole), []
+    found = _meant_by(instead) if instead else near(key, known, given)
     if len(found) == 1 and found[0] in given and instead in {None, f"use {{{found[0]}}}"}:
         return f"; {found[0]!r} is given already; leave one of both out", []
     if instead:
         said = _NAMED.sub(lambda named: repr(named[1]) + _in_its_form(named[1], named[2] or written, value), instead)
         return f"; {said}", found
-    if blank := after_colon(key):
-        return f"; {blank[1]}", found
-    if sign := wide(key):
+    blank = after_colon(key)
+    if sign := blank[1] if blank else wide(key):
         return f"; {sign}", found
     if found:
         counted = ((each, in_its_unit(each, written, value)) for each in found)
@@ -114,8 +115,22 @@ def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
     return _meant_by(instead) if instead else near(key, known)
 
 
-def near(key: str, known: Iterable[str]) -> list[str]:
+def near(key: str, known: Iterable[str], given: Collection[str] = ()) -> list[str]:
     """Return the keys that a key is misspelt from, else those that it shares all but one word with.
+
+    Args:
+        key: The key.
+        known: The keys of its section.
+        given: Those of them that stand there, for which another word is not meant. Default - nothing is known of it.
+    """
+    written = in_snake_case(key)
+    choices = [each for each in sorted(known) if each not in given and not _measures_other(written, each)]
+    found = alike(key, known) or [each for each in choices if _shares_words(written, each)]
+    return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
+
+
+def alike(key: str, known: Iterable[str]) -> list[str]:
+    """Return the keys that a key is misspelt from.
 
     Args:
         key: The key.
@@ -123,9 +138,7 @@ def near(key: str, known: Iterable[str]) -> list[str]:
     """
     written = in_snake_case(key)
     choices = sorted(each for each in known if not _measures_other(written, each))
-    misspelt = [each for each in choices if _misspelt(written, each)]
-    found = same(key, choices) or misspelt or [each for each in choices if _shares_words(written, each)]
-    return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
+    return same(key, choices) or [each for each in choices if _misspelt(written, each)]
 
 
 def instead_of(key: str, spec: type, value: object = None, *, chosen: Iterable[str] = ()) -> str | None:

@@ -228,7 +228,7 @@ class Values:
         wrong = next(_found(kinds, source, NOWHERE), None)
         is_switch = isinstance(data, bool) and str(at[-1]).endswith(_OF_SOMETHING)
         examples = [each for kind in kinds if isinstance(kind, Open) for each in kind.examples]
-        if examples and not isinstance(data, bool) and not examples[0][0].isdigit():  # a rule judges text, no number
+        if examples and not is_switch and plain(float, examples[0]) == examples[0]:  # a rule judges text, no number
             return wrong or self.flaw(f"must be text, as {examples[0]}", data, at)
         words = [each for kind in kinds if isinstance(kind, Open) for each in kind.keywords.get("enum", ())]
         named = [each for each in words if each.endswith(source)]
