@@ -855,6 +855,15 @@ AT_LOAD = [
         "3:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; there is no other: Amazon Managed Service for Prometheus is not offered in China",
     ),
     row(
+        "alerts and monitoring where neither is offered",
+        [
+            ("region: us-east-1", "region: cn-north-1\nalerts: {emails: [ops@example.com]}\nmonitoring: {}"),
+            ("zone: us-east-1a", "zone: cn-north-1a"),
+        ],
+        "3:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; there is no other: Amazon Managed Service for Prometheus is not offered in China",
+        "4:1: 'monitoring' must be left out in cn-north-1: Amazon Managed Service for Prometheus is not offered in China",
+    ),
+    row(
         "what HyperPod has",
         [
             (

@@ -296,6 +296,7 @@ def tool(**given: object) -> NodeSetup:
         ),
         (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("exporters.neuron")),
         (NodeSetup(exporters=Exporters(gpu=True)), (), NO_GPU),
+        (NodeSetup(exporters=Exporters(gpu=True, gpu_port=9401)), (), f"{NO_GPU}; leave 'gpu_port' out, too"),
         (NodeSetup(exporters=Exporters(port=80)), (), "'exporters.port' must be 1024 to 65535, got 80"),
         (NodeSetup(exporters=Exporters(port=6818)), (), f"'exporters.port' {NOT_SLURMS_PORT}, got 6818"),
         (
@@ -306,11 +307,11 @@ def tool(**given: object) -> NodeSetup:
         (
             NodeSetup(exporters=Exporters(gpu_image="dcgm@sha256:" + SUM)),
             (),
-            "'exporters.gpu_image' must be left out when 'gpu' is false; set 'gpu' to true, or remove it",
+            "'exporters.gpu_image' must be left out when 'gpu' is false; remove it",
         ),
         (
             NodeSetup(exporters=Exporters(gpu_port=9401)),
-            (),
+            ("ml.p5.48xlarge",),
             "'exporters.gpu_port' must be left out when 'gpu' is false; set 'gpu' to true, or remove it",
         ),
         (

@@ -138,7 +138,21 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "more cores than there are": (
         {"of_model": {"tensor_parallel": 8}},
-        ["'model.tensor_parallel' must be at most 2 on inf2.xlarge (2 NeuronCores), got 8; use 2, or inf2.24xlarge"],
+        [
+            (
+                "'model.tensor_parallel' must be at most 2 on inf2.xlarge (2 NeuronCores), got 8; use 2, or "
+                "'hosts.instance_type' inf2.24xlarge"
+            )
+        ],
+    ),
+    "more cores than there are for a model that fewer do not hold": (
+        {"of_model": {"tensor_parallel": 8, "preset": "qwen3-14b", "batch": 32}},
+        [
+            (
+                "'model.tensor_parallel' must be at most 2 on inf2.xlarge (2 NeuronCores), got 8; use "
+                "'hosts.instance_type' inf2.24xlarge"
+            )
+        ],
     ),
     "batch 0": ({"of_model": {"batch": 0}}, ["'model.batch' must be 1 to 100000000, got 0"]),
     "sequence length 0": (

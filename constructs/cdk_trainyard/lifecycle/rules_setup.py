@@ -25,6 +25,8 @@ from cdk_trainyard.tokens import dummy, unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _USUAL = Exporters()
+_OF_DEVICES = (("gpu_image", "gpu"), ("gpu_port", "gpu"), ("neuron_port", "neuron"))
+"""Options of exporters that metrics of devices have alone, and these."""
 _HOMES = "/home"
 _USERS_HOME = "/home/ubuntu"
 _HINTS = {
@@ -182,11 +184,16 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
         return
     ours = nodes.set_up
     subject = "instance type" if len(ours) == len(nodes.groups) else "type of a group that runs these scripts"
-    if asked.neuron is True:
-        yield from _needs_device(ours, AcceleratorKind.NEURON, (*at, "neuron"), f"{subject} has Neuron devices")
-    if asked.gpu is True:
-        yield from _needs_device(ours, AcceleratorKind.GPU, (*at, "gpu"), f"{subject} has GPUs")
-    yield from within(at, exporter_option_problems(asked))
+    absent = []
+    for name, kind, words in (
+        ("neuron", AcceleratorKind.NEURON, "Neuron devices"),
+        ("gpu", AcceleratorKind.GPU, "GPUs"),
+    ):
+        more = with_options(name, asked)
+        found = list(_needs_device(ours, kind, (*at, name), f"{subject} has {words}", more))
+        absent += [name] if found else []
+        yield from found if getattr(asked, name) is True else ()
+    yield from within(at, exporter_option_problems(asked, absent))
     yield from within(at, slurm_port_problems(asked))
     for name, port in ports_of(asked) if setup.local_accounting is True else ():
         if not unresolved(port) and port == MYSQL_PORT:
@@ -194,16 +201,30 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
             yield Problem((*at, name), f"must be another port than {MYSQL_PORT}, {why}")
 
 
-def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
+def with_options(device: str, asked: Exporters) -> str:
+    """Return which options of an exporter go with it where it must be left out, as the end of a sentence.
+
+    Args:
+        device: The exporter.
+        asked: What runs.
+    """
+    names = [name for name, of in _OF_DEVICES if of == device]
+    said = [option(name) for name in names if getattr(asked, name) != getattr(_USUAL, name)]
+    return f"; leave {' and '.join(said)} out, too" if said else ""
+
+
+def exporter_option_problems(asked: Exporters, absent: Collection[str] = ()) -> Iterator[Problem]:
     """Check that ports differ, and that an image is of what runs.
 
     Args:
         asked: What runs.
+        absent: The exporters of which no node has devices. Default - none that is known.
     """
-    for name, device in (("gpu_image", "gpu"), ("gpu_port", "gpu"), ("neuron_port", "neuron")):
+    for name, device in _OF_DEVICES:
         said = getattr(asked, name)
         if getattr(asked, device) is False and not unresolved(said) and said != getattr(_USUAL, name):
-            text = f"must be left out when {option(device)} is false; set {option(device)} to true, or remove it"
+            remedy = "remove it" if device in absent else f"set {option(device)} to true, or remove it"
+            text = f"must be left out when {option(device)} is false; {remedy}"
             yield Problem((name,), text)
     used: dict[str, int] = {}
     for name, port in ports_of(asked):
@@ -351,12 +372,14 @@ def _is_in(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder}/")
 
 
-def _needs_device(groups: Sequence[NodeGroup], kind: AcceleratorKind, at: At, none: str) -> Iterator[Problem]:
+def _needs_device(
+    groups: Sequence[NodeGroup], kind: AcceleratorKind, at: At, none: str, remedy: str = ""
+) -> Iterator[Problem]:
     types = _types(groups)
     if not types or any(device.kind is kind for entry in types for device in entry.accelerators):
         return
     names = ", ".join(dict.fromkeys(entry.sagemaker_name for entry in types))
-    yield Problem(at, f"must be left out when no {none}, got {names}")
+    yield Problem(at, f"must be left out when no {none}, got {names}{remedy}")
 
 
 def _groups_by_architecture(nodes: Nodes, roles: Collection[GroupRole]) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import Final
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import flat_settings, render_setup
-from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems, ports_of
+from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems, ports_of, with_options
 from cdk_trainyard.lifecycle.spec import AGENT_PORT, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
 from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.options.kinds import NOWHERE
@@ -53,15 +53,19 @@ def exporter_problems(asked: Exporters | None, types: Collection[InstanceType | 
     if asked is None or unresolved(asked):
         return
     at, known = ("metrics", "exporters"), [each for each in types if each]
+    absent = []
     for name, kind, words in (
         ("neuron", AcceleratorKind.NEURON, "Neuron devices"),
         ("gpu", AcceleratorKind.GPU, "GPUs"),
     ):
-        has = any(device.kind is kind for each in known for device in each.accelerators)
-        if getattr(asked, name) is True and len(known) == len(types) > 0 and not has:
+        if len(known) < len(types) or not types or any(each.kind is kind for one in known for each in one.accelerators):
+            continue
+        absent.append(name)
+        if getattr(asked, name) is True:
             names = ", ".join(dict.fromkeys(each.name for each in known))
-            yield Problem((*at, name), f"must be left out when no instance type has {words}, got {names}")
-    yield from within(at, exporter_option_problems(asked))
+            text = f"must be left out when no instance type has {words}, got {names}{with_options(name, asked)}"
+            yield Problem((*at, name), text)
+    yield from within(at, exporter_option_problems(asked, absent))
     yield from within(at, agent_port_problems(asked))
 
 

@@ -92,11 +92,10 @@ def degree_problems(model: NeuronModel, known: InstanceType) -> Iterator[Problem
     if unresolved(degree) or degree <= cores:
         return
     larger = next((name for name in INF2_TYPES if InstanceType.of(name).neuron_cores >= degree), INF2_TYPES[-1])
-    text = (
-        f"must be at most {cores} on {known.name} ({cores} NeuronCores), got {degree}; "
-        f"use {max(degrees(cores))}, or {larger}"
-    )
-    yield Problem(("model", "tensor_parallel"), text)
+    of_hosts, most = f"{option('hosts.instance_type', up=2)} {larger}", max(degrees(cores))
+    fits = not judgeable(model) or size(replace(model, tensor_parallel=most), known).fits
+    text = f"must be at most {cores} on {known.name} ({cores} NeuronCores), got {degree}"
+    yield Problem(("model", "tensor_parallel"), f"{text}; use {f'{most}, or {of_hosts}' if fits else of_hosts}")
 
 
 def sequence_problems(model: NeuronModel) -> Iterator[Problem]:

@@ -68,10 +68,10 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.storage.open_zfs is not None and not unresolved(deployment.storage):
         text = "must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the "
         yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
-    tells = deployment.serving is not None or deployment.monitoring is not None  # these have alarms to tell of
+    why = no_prometheus(deployment.environment.region)
+    tells = deployment.serving is not None or (deployment.monitoring is not None and not why)  # these have alarms
     if deployment.alerts is not None and not tells:
         text = "must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; "
-        why = no_prometheus(deployment.environment.region)
         remedy = f"there is no other: {why}" if why else "give 'monitoring' beside 'cluster', whose alarms tell"
         yield Problem(("alerts",), f"{text}{remedy}", of_key=True)
     section: ParallelClusterSection = deployment.cluster
