@@ -202,6 +202,37 @@ SURPRISES = (
             "parallelcluster:own-database",
             "give the host of one, unless a script of yours does so before Slurm starts",
         ),
+        "a schema of a ParallelCluster that MySQL reserves": (
+            edited(
+                (
+                    "  head_node:\n",
+                    (
+                        "  slurm:\n    accounting:\n      endpoint: db.example\n      user_name: slurm\n"
+                        "      password_secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:db-abcdef\n"
+                        "      schema_name: rank\n  head_node:\n"
+                    ),
+                ),
+                good=GOOD_PARALLELCLUSTER,
+            ),
+            ("cluster",),
+            "parallelcluster:reserved-schema",
+            "make it there before, or name it as 'slurm_rank'",
+        ),
+        "a schema of HyperPod that MySQL takes for a number": (
+            edited(
+                (
+                    "cluster:\n",
+                    (
+                        "cluster:\n  provisioning: Continuous\n  accounting:\n    endpoint: db.example\n"
+                        "    secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:db-abcdef\n"
+                        "    security_group_id: sg-0123456789abcdef0\n    schema_name: '1e5'\n"
+                    ),
+                ),
+            ),
+            ("cluster",),
+            "hyperpod:reserved-schema",
+            "which MySQL takes for a number: slurmdbd cannot make it",
+        ),
         "a database on the controller": (
             edited(
                 (

@@ -37,7 +37,7 @@ from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import either, warnings_of
-from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
+from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
 from cdk_trainyard.surroundings import others, surroundings
 from cdk_trainyard.tokens import unresolved
 
@@ -174,6 +174,8 @@ class HyperPodCluster(HyperPodClusterBase):
             scripts_bucket=scripts_bucket is not None,
             metrics=metrics,
         )
+        if accounting is not None and not isinstance(accounting, AccountingDatabase):
+            facts = replace(facts, existing_schema=accounting.schema_name)
         if cluster_name is not None:  # nobody else has a name that is made of the path
             facts = replace(facts, other_names=[other.cluster_name for other in others(self)])
         cluster = resolve(spec, facts)

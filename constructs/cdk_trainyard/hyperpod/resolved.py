@@ -62,6 +62,7 @@ class HyperPodFacts:
         security_groups: How many security groups were given.
         accounting: Whether there is a database for Slurm's accounting.
         accounting_host: Where that is; empty where it is made.
+        existing_schema: The schema that was named of a database that exists. None: none was.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
         exporters: What its nodes were said to run for them. None: nothing was said.
@@ -76,6 +77,7 @@ class HyperPodFacts:
     security_groups: int = 0
     accounting: bool = False
     accounting_host: str = ""
+    existing_schema: str | None = None
     scripts_bucket: bool = False
     scrape_seconds: int | None = None
     exporters: Exporters | None = None

@@ -16,6 +16,7 @@ from cdk_trainyard.options.addresses import is_loopback
 from cdk_trainyard.options.repositories import other_registries
 from cdk_trainyard.reach import Route
 from cdk_trainyard.storage.mount_facts import across_zones, efa_unused, hidden_home, named_twice, takes_efa
+from cdk_trainyard.storage.rules_data import schema_warnings
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -216,6 +217,11 @@ def repositories_elsewhere(cluster: ResolvedCluster) -> Warnings:
     yield from other_registries(each.repository_arn for each in cluster.spec.image_repositories)
 
 
+def reserved_schema(cluster: ResolvedCluster) -> Warnings:
+    """A schema that slurmdbd cannot make in a database that exists."""
+    yield from schema_warnings(cluster.facts.existing_schema)
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
@@ -237,5 +243,6 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "batches-on-slurm": batches_on_slurm,
     "private-gpu-image": private_gpu_image,
     "other-registry": repositories_elsewhere,
+    "reserved-schema": reserved_schema,
 }
 """Every warning by its id, which is API."""

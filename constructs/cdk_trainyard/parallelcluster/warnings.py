@@ -31,6 +31,7 @@ from cdk_trainyard.parallelcluster.warnings_storage import (
     shared_state,
 )
 from cdk_trainyard.problems import either
+from cdk_trainyard.storage.rules_data import schema_warnings
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -300,6 +301,12 @@ def own_database(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings
         )
 
 
+def reserved_schema(spec: ParallelClusterSpec, _: ParallelClusterFacts) -> Warnings:
+    """A schema that slurmdbd cannot make in a database that exists."""
+    if isinstance(accounting := spec.slurm.accounting, SlurmAccounting):
+        yield from schema_warnings(accounting.schema_name)
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnings]] = {
     "zone-without-type": zone_without_type,
     "few-addresses": few_addresses,
@@ -330,5 +337,6 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ParallelClusterFacts], Warnin
     "script-without-right": script_without_right,
     "private-gpu-image": private_gpu_image,
     "own-database": own_database,
+    "reserved-schema": reserved_schema,
 }
 """Every warning by its id, which is API."""

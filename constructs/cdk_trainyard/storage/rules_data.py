@@ -225,6 +225,26 @@ def _schema_problems(spec: AccountingSpec) -> Iterator[Problem]:
         yield Problem(("schema_name",), f"{text}; use {shown(f'slurm_{name}')}")
 
 
+def schema_warnings(name: str | None) -> Iterator[str]:
+    """Say of a schema in a database that exists that slurmdbd could not make it: which server it is, nobody knows.
+
+    Sources: as above; where the schema exists, slurmdbd only connects to it.
+
+    Args:
+        name: The schema. None: nothing was said.
+    """
+    if name is None or unresolved(name):
+        return
+    words = load("storage", "reserved_words")
+    reserved = name.lower() in {word for server in ("both", "mysql") for word in words[server]}
+    if reserved or _NUMBER.fullmatch(name):
+        what = "reserves as a word" if reserved else "takes for a number"
+        yield (
+            f"Slurm's accounting asks for the schema {name!r}, which MySQL {what}: slurmdbd cannot make it, as it "
+            f"writes no quotes; make it there before, or name it as {shown(f'slurm_{name}')}"
+        )
+
+
 def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:
     """Check that RDS has such a class for what is made."""
     said = spec.instance_type

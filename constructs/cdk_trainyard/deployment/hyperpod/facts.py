@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
+from cdk_trainyard.deployment.hyperpod.section import ExistingAccounting, HyperPodSection
 from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters, scrape_seconds
 from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone, endpoint_addresses
 from cdk_trainyard.deployment.reach import node_place
@@ -42,6 +42,7 @@ def facts_of(
         mounts=mounts,
         accounting=cluster.accounting is not None,
         accounting_host=getattr(cluster.accounting, "endpoint", ""),
+        existing_schema=said.schema_name if isinstance(said := cluster.accounting, ExistingAccounting) else None,
         scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
         scrape_seconds=scrape_seconds(monitoring),
         exporters=exporters(monitoring),
