@@ -16,6 +16,14 @@ IMAGE = "dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04"
 
 AT_LOAD = [
     row(
+        "a type without EFA beside one that has it",
+        [
+            ("  instance_type: p4d.24xlarge", "  instance_types: [p4d.24xlarge, t3.micro]"),
+            ("  count: 8", "  min_count: 0\n  max_count: 8"),
+        ],
+        "10:34: 'cluster.instance_types[1]' must be one with EFA, got 't3.micro'; its family has none with it; use another, or HyperPod or ParallelCluster, which have nodes without it",
+    ),
+    row(
         "a command with a colon and a blank",
         [
             (

@@ -119,6 +119,11 @@ AT_LOAD = [
         "18:49: 'serving.scaling.target' must be a number of requests per task, got '70%'",
     ),
     row(
+        "a word for nobody who looks",
+        [(KEY, "      kind: 'null'\n")],
+        "21:13: 'serving.load_balancer.authentication.kind' must be jwt, api-key or none, got 'null'; write jwt or api-key, or none behind an internal load balancer",
+    ),
+    row(
         "a page to sign in at",
         [(KEY, "      kind: cognito\n")],
         "21:13: 'serving.load_balancer.authentication.kind' must be jwt, api-key or none, got 'cognito'; there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",

@@ -231,7 +231,7 @@ SURPRISES = (
             ),
             ("cluster",),
             "hyperpod:reserved-schema",
-            "which MySQL takes for a number: slurmdbd cannot make it",
+            "as it writes no quotes; make it there before, or name it as 'slurm_1e5'",
         ),
         "a database on the controller": (
             edited(

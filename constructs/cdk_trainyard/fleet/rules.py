@@ -98,7 +98,7 @@ def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     first = next(iter(known.values()), None)
     for at, kind in known.items():
         yield from node_efa_problems(at, kind)
-        if first and _accelerators(kind) != _accelerators(first):
+        if first and first.efa_supported and kind.efa_supported and _accelerators(kind) != _accelerators(first):
             text = f"must have {_described(first)} as {first.name} has, got {kind.name} with {_described(kind)}"
             yield Problem(at, f"{text}; one job runs on all nodes")
 

@@ -147,6 +147,7 @@ def deep_health_check_problems(group: ResolvedGroup) -> Iterator[Problem]:
         return
     if group.role is not GroupRole.COMPUTE and not unresolved(group.role):
         yield Problem(at, f"must be empty for a {group.role} group; only compute nodes are tested")
+        return
     for known in group.types:
         if not known.accelerated:
             yield Problem(at, f"must be empty for {known.sagemaker_name}; it has no accelerator to test")

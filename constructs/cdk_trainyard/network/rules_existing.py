@@ -17,16 +17,15 @@ def existing_network_problems(spec: ExistingNetworkSpec, region: str | None) -> 
         spec: The network.
         region: The stack's Region. None: not known.
     """
-    return [
-        *(
-            problem
-            for at, subnet in _subnets(spec).items()
-            if not unresolved(subnet.zone)
-            for problem in zone_problems((*at, "zone"), subnet.zone, region)
-        ),
-        *group_problems(spec),
-        *existing_subnets_problems(spec),
+    of_zones = [
+        problem
+        for at, subnet in _subnets(spec).items()
+        if not unresolved(subnet.zone)
+        for problem in zone_problems((*at, "zone"), subnet.zone, region)
     ]
+    wrong = {problem.at for problem in of_zones}
+    others = (problem for problem in existing_subnets_problems(spec) if problem.at not in wrong)
+    return [*of_zones, *group_problems(spec), *others]
 
 
 def group_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:

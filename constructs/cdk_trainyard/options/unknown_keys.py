@@ -78,7 +78,7 @@ def meaning(
         given: The keys that the section has. Default - none that is known.
     """
     written = in_snake_case(key)
-    instead = instead_of(key, spec, value, chosen=chosen(*whole))
+    instead = None if key in {LISTED, SWITCHED_ON} else instead_of(key, spec, value, chosen=chosen(*whole))
     if not instead and at and not alike(key, known) and of_another(written, at, whole):
         return elsewhere(written, at, whole=whole), []
     found = _meant_by(instead) if instead else near(key, known, given)

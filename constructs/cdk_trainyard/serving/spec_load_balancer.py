@@ -50,6 +50,10 @@ class AuthenticationKind(StrEnum):
                 "there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by "
                 "jwt",
             ),
+            **dict.fromkeys(
+                ("false", "disable", "disabled", "nil", "nothing", "null"),
+                "write jwt or api-key, or none behind an internal load balancer",
+            ),
             **dict.fromkeys(("bearer", "token"), "write jwt for tokens of an issuer, or api-key for one key of all"),
         }
     )
