@@ -274,4 +274,5 @@ def test_the_ids_are_api() -> None:
         "batches-on-slurm",
         "private-gpu-image",
         "other-registry",
+        "reserved-schema",
     ]
