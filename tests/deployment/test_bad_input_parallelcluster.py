@@ -855,6 +855,14 @@ AT_LOAD = [
         "3:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; there is no other: Amazon Managed Service for Prometheus is not offered in China",
     ),
     row(
+        "alerts where no metrics are collected that ring",
+        [
+            ("region: us-east-1", "region: us-east-1\nalerts: {emails: [ops@example.com]}"),
+            ("operating_system: alinux2023", "operating_system: rhel8"),
+        ],
+        "3:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; there is no other: 'monitoring' must be left out with operating system 'rhel8', whose Python is older than 3.8, which the programs of the metrics need",
+    ),
+    row(
         "alerts and monitoring where neither is offered",
         [
             ("region: us-east-1", "region: cn-north-1\nalerts: {emails: [ops@example.com]}\nmonitoring: {}"),

@@ -41,6 +41,18 @@ def _types(spec: ParallelClusterSpec) -> list[InstanceType | None]:
     return [find_type(name) for name in (spec.head_node.instance_type, *names)]
 
 
+def no_metrics(system: object) -> str:
+    """Return the operating system on which no metrics are collected, with the reason; nothing of others.
+
+    Args:
+        system: The operating system.
+    """
+    if unresolved(system) or system not in _OLD_PYTHON:
+        return ""
+    why = "whose Python is older than 3.8, which the programs of the metrics need"
+    return f"operating system {shown(str(system))}, {why}"
+
+
 def metrics_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[Problem]:
     """Check that there is a place for the scripts, that they run on the system, and that samples lie close enough."""
     seconds, system = context.scrape_seconds, spec.operating_system
@@ -48,9 +60,8 @@ def metrics_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -
         return
     if not context.scripts_bucket:
         yield Problem(("scripts_bucket",), "is missing: 'metrics' needs a bucket for the scripts that set exporters up")
-    if not unresolved(system) and system in _OLD_PYTHON:
-        text = f"must be left out with operating system {shown(str(system))}, whose Python is older than 3.8"
-        yield Problem(("metrics",), f"{text}, which the programs of the metrics need")
+    if why := no_metrics(system):
+        yield Problem(("metrics",), f"must be left out with {why}")
     yield from scrape_problems(seconds)
     yield from exporter_problems(context.exporters, _types(spec))
     if context.exporters is not None and not unresolved(context.exporters):

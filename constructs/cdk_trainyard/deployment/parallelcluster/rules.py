@@ -42,6 +42,7 @@ from cdk_trainyard.parallelcluster import rules as room
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts, Place
 from cdk_trainyard.parallelcluster.resolve import each_changed, known, resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
+from cdk_trainyard.parallelcluster.rules_metrics import no_metrics
 from cdk_trainyard.parallelcluster.rules_venv import other_nodes
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
@@ -68,7 +69,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.storage.open_zfs is not None and not unresolved(deployment.storage):
         text = "must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the "
         yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
-    why = no_prometheus(deployment.environment.region)
+    old = no_metrics(deployment.cluster.operating_system)
+    why = no_prometheus(deployment.environment.region) or (old and f"'monitoring' must be left out with {old}")
     tells = deployment.serving is not None or (deployment.monitoring is not None and not why)  # these have alarms
     if deployment.alerts is not None and not tells:
         text = "must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; "
