@@ -99,7 +99,6 @@ OTHER_DIGITS = {
     "policy": "reads policies that CDK has made",
     "rehearsal": "reads what nodes say",
     "report": "reads templates",
-    "_document.py": "finds numbers of YAML with re.ASCII",
     "remedies.py": "reads what may have been meant by what is refused",
 }
 """Rooms that judge no value of a user's, where ``\\d`` may be a digit of any writing."""

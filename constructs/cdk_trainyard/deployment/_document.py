@@ -29,7 +29,7 @@ KeyPath = tuple[str | int, ...]
 
 _MAX_VALUES: Final = 20_000
 _MOST_DIGITS: Final = sys.int_info.default_max_str_digits
-_TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
+_TOO_MANY_DIGITS: Final = re.compile(rf"(?<![0-9])[0-9]{{{_MOST_DIGITS + 1}}}")
 """What Python makes no number of, wherever a rule asks for one."""
 _MERGE: Final = f"{TAG}merge"
 _WITHOUT_A_TAG: Final = "write the value itself, and text that begins with '!' in quotes"

@@ -58,13 +58,17 @@ class Loader(yaml.SafeLoader):
 
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?\d{1,18}", "-+0123456789"),
-    ("float", r"[-+]?(?:\.\d{1,18}|\d{1,18}\.\d{0,18}|\d{1,18}(?=[eE]))(?:[eE][-+]?\d{1,2})?", "-+.0123456789"),
+    ("int", r"[-+]?[0-9]{1,18}", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}\.[0-9]{0,18}|[0-9]{1,18}(?=[eE]))(?:[eE][-+]?[0-9]{1,2})?",
+        "-+.0123456789",
+    ),
     ("elsewhere", ELSEWHERE, "-+.0123456789"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("merge", r"<<", "<"),
 ):
-    Loader.add_implicit_resolver(f"{TAG}{_tag}", re.compile(f"^(?:{_pattern})$", re.ASCII), list(_first))
+    Loader.add_implicit_resolver(f"{TAG}{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
 
 
 class Dumper(yaml.SafeDumper):

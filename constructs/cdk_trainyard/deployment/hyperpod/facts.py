@@ -30,6 +30,7 @@ def facts_of(
         monitoring: Where its metrics go. Default - nowhere.
     """
     region = environment.region
+    existing = cluster.accounting if isinstance(cluster.accounting, ExistingAccounting) else None
     groups = () if unresolved(cluster.groups) else [group for group in cluster.groups if not unresolved(group)]
     return HyperPodFacts(
         environment=environment,
@@ -41,8 +42,8 @@ def facts_of(
         ),
         mounts=mounts,
         accounting=cluster.accounting is not None,
-        accounting_host=getattr(cluster.accounting, "endpoint", ""),
-        existing_schema=said.schema_name if isinstance(said := cluster.accounting, ExistingAccounting) else None,
+        accounting_host=existing.endpoint if existing else "",
+        existing_schema=existing.schema_name if existing else None,
         scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
         scrape_seconds=scrape_seconds(monitoring),
         exporters=exporters(monitoring),
