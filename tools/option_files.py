@@ -2,8 +2,8 @@
 
 ``python -m tools.option_files storage.capacity_gib`` prints them. Not counted is what is made from the specification
 (the file's schema and reference, keywords of constructors, snapshots), deployment files, which use the option, what
-stands by the same name in files of another room, and the table of what other tools call options, which a new option can
-do without.
+stands by the same name in files of another room, and the tables of what other tools call options and of what is warned
+of, which a new option can do without.
 """
 
 import argparse
@@ -18,8 +18,9 @@ from tools.keywords import PACKAGE, ROOT, by_hand
 
 TOPS: Final = ("constructs", "stacks", "tools", "tests", "docs")
 _TEXTS: Final = {".json", ".md", ".py", ".sh"}
-_HINTS: Final = {"other_keys.json", "test_other_keys.py"}
-"""What other tools call an option, for who writes their word: an option is whole without, and most have none."""
+_HINTS: Final = {"other_keys.json", "test_other_keys.py", "test_warnings.py"}
+"""What other tools call an option, for who writes their word, and what surprises beside others: an option is whole
+without, and most have none."""
 _NOT_COUNTED: Final = {"__snapshots__", "__pycache__", "deployment.schema.json", "test_option_files.py"} | _HINTS
 _ABOVE: Final = {"deployment", "options", "review"}
 """Rooms that speak of every other room's options."""
