@@ -711,6 +711,12 @@ AT_LOAD = [
         "10:19: 'cluster.raw_overrides.DeploymentSetting' is not a key of ParallelCluster […]",
     ),
     row(
+        "a raw key of a section that is none",
+        [("cluster:\n", "cluster:\n  monitoring: 5\n  raw_overrides: {Monitoring: {Alarms: {Enabled: true}}}\n")],
+        "10:15: 'cluster.monitoring' must be a mapping […]",
+        "11:41: 'cluster.raw_overrides.Monitoring.Alarms.Enabled' has an option: use 'monitoring.alarms'",
+    ),
+    row(
         "a key of the file misspelt",
         [("min_count: 0", "min_cuont: 0")],
         "23:11: 'cluster.queues[1].compute[0].min_cuont' is no key here; did you mean 'min_count'?",

@@ -221,7 +221,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     ),
     "a raw key that a keyword says": (
         queues(raw_overrides={"CapacityType": "SPOT"}),
-        "'queues[0].raw_overrides.CapacityType' is said already; leave it out, or use the option that says it",
+        "'queues[0].raw_overrides.CapacityType' has an option: use 'capacity', spot",
     ),
     "an unknown instance type": (
         queues(cpu(instance_type="trn1.32xlrge")),

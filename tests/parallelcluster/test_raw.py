@@ -154,6 +154,19 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
             "LambdaFunctionsRole' has an option: use 'iam.lambda_role'",
         ),
         (slurm(ScaledownIdletime=5), "ScaledownIdletime' has an option: use 'slurm.idle_time'"),
+        (cluster(queue(cpu(raw_overrides={"MinCount": 1}))), "MinCount' has an option: use 'min_count'"),
+        (
+            cluster(queue(cpu(max_count=4, raw_overrides={"MaxCount": 8}))),
+            "MaxCount' is said already with 'max_count'; leave it out",
+        ),
+        (
+            raw(Monitoring={"Logs": {"CloudWatch": {"DeletionPolicy": "Delete"}}}),
+            "DeletionPolicy' has an option: use 'monitoring.keep_logs', false",
+        ),
+        (
+            cluster(head=head(raw_overrides={"Ssh": {"AllowedIps": "10.0.0.1/32"}})),
+            "AllowedIps' has an option: use 'ssh_from'",
+        ),
         (
             cluster(head=head(raw_overrides={"Iam": {"S3Access": [{"BucketName": "x"}]}})),
             "S3Access[0].BucketName' must be the name of a bucket, got 'x'",

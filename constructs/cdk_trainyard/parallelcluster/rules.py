@@ -14,6 +14,7 @@ from cdk_trainyard.parallelcluster import (
     rules_partitions,
     rules_queues,
     rules_raw,
+    rules_raw_options,
     rules_slurm,
     rules_slurm_combinations,
     rules_slurm_nodes,
@@ -80,7 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_metrics.metrics_problems,
     rules_metrics.port_problems,
     rules_metrics.daemon_port_problems,
-    rules_config.override_problems,
+    rules_raw_options.option_problems,
     rules_raw.raw_problems,
 )
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
-from cdk_trainyard.parallelcluster.merge import conflicts, is_list
+from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.parallelcluster.render import (
     Config,
     Wiring,
@@ -31,9 +31,6 @@ RAW: Final = "raw_overrides"
 _JUDGED: Final = frozenset(("Tags", "Instances"))
 """Sections of names and values that the kinds of their options judge item by item, raw ones apart."""
 
-_FIXED: Final = (("Imds", "ImdsSupport"), ("Region",), ("Scheduling", "Scheduler"))
-"""Keys of a cluster that are always the same: IMDSv2 alone, the stack's Region, Slurm."""
-
 ANYTHING: Final = Wiring(
     security_groups=("sg-00000000",),
     policies={},
@@ -51,6 +48,7 @@ class Level:
     Attributes:
         config: Where its section is in the configuration.
         at: Where it is said.
+        said: What says them.
         rendered: Its section without raw keys.
         raw: The raw keys.
         lists: Lists below it whose items the cluster has options for.
@@ -58,25 +56,10 @@ class Level:
 
     config: At
     at: At
+    said: Any
     rendered: Config
     raw: Mapping[str, Any]
     lists: tuple[At, ...]
-
-
-def override_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
-    """Raw keys add to what options say, and contradict none of it."""
-    for level in levels(spec, context):
-        at = (*level.at, RAW)
-        for path in conflicts(level.rendered, level.raw):
-            remedy = (
-                "leave it out, as no option changes it"
-                if path in _FIXED
-                else "leave it out, or use the option that says it"
-            )
-            yield Problem((*at, *path), f"is said already; {remedy}", of_key=True)
-        for path in level.lists:
-            if _found(level.raw, path):
-                yield Problem((*at, *path), "is what the cluster has options for; use them", of_key=True)
 
 
 def config_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[tuple[Problem, bool]]:
@@ -147,7 +130,7 @@ def levels(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator
     for config, at, said, render, lists in _places(spec, context):
         raw: Mapping[str, Any] | None = said.raw_overrides
         if raw is not None and not unresolved(raw):
-            yield Level(config, at, render(), raw, lists)
+            yield Level(config, at, said, render(), raw, lists)
 
 
 def _places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterator[_Place]:
@@ -164,11 +147,3 @@ def _places(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Iterato
         for number, compute in known(queue.compute):
             config, at = (*queues, index, *computes, number), ("queues", index, "compute", number)
             yield config, at, compute, partial(compute_resource, compute), ()
-
-
-def _found(raw: Any, path: At) -> bool:
-    for part in path:
-        if not isinstance(raw, Mapping) or part not in raw:
-            return False
-        raw = raw[str(part)]
-    return True

@@ -1,4 +1,4 @@
-"""Whether raw keys go where no option is, and whether ParallelCluster's validators take them. Pure.
+"""Whether ParallelCluster's validators take raw keys. Pure.
 
 What its schema says of them is said elsewhere; here is what it says in code (``pcluster/validators`` of 3.16.1).
 """
@@ -11,92 +11,16 @@ from typing import Any, Final
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.parallelcluster.context import ParallelClusterFacts
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged, value_at
+from cdk_trainyard.parallelcluster.merge import is_list, merged, value_at
 from cdk_trainyard.parallelcluster.resolve import managed_dns
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
 from cdk_trainyard.parallelcluster.rules_nodes import FETCHED
 from cdk_trainyard.parallelcluster.rules_raw_storage import is_true, storage_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
-_LOCAL: Final = {
-    "LocalStorage.RootVolume.Size": "root_volume",
-    "LocalStorage.RootVolume.VolumeType": "root_volume",
-    "LocalStorage.RootVolume.Iops": "root_volume",
-    "LocalStorage.RootVolume.Throughput": "root_volume",
-    "LocalStorage.EphemeralVolume.MountDir": "scratch_at",
-}
-_SOFTWARE: Final = {
-    "CustomActions.OnNodeStart": "on_start",
-    "CustomActions.OnNodeConfigured": "on_configured",
-    "Iam.AdditionalIamPolicies": "policies",
-    "Image.CustomAmi": "image_id",
-}
-_LOGIN: Final = {**_SOFTWARE, "CustomActions.OnNodeUpdated": "on_updated", "Dcv": "dcv", "Ssh.AllowedIps": "ssh_from"}
-_BOTH: Final = {
-    "CapacityReservationTarget.CapacityReservationId": "reservation_id",
-    "CapacityReservationTarget.CapacityReservationResourceGroupArn": "reservation_group_arn",
-    "HealthChecks.Gpu.Enabled": "gpu_health_check",
-    "CustomSlurmSettings": "slurm",
-    "Tags": "tags",
-}
-_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "cluster": {
-        "HeadNode": "head_node",
-        "DevSettings.Timeouts.ComputeNodeBootstrapTimeout": "timeouts.compute_node",
-        "DevSettings.Timeouts.HeadNodeBootstrapTimeout": "timeouts.head_node",
-        "Image.CustomAmi": "image_id",
-        "Monitoring.DetailedMonitoring": "monitoring.detailed",
-        "Monitoring.Logs.CloudWatch.DeletionPolicy": "monitoring.keep_logs",
-        "Monitoring.Logs.CloudWatch.RetentionInDays": "monitoring.log_retention_days",
-        "Scheduling.ScalingStrategy": "slurm.scaling",
-        "Scheduling.SlurmSettings.EnableMemoryBasedScheduling": "slurm.memory_scheduling",
-        "Scheduling.SlurmSettings.Database": "slurm.accounting",
-        "Scheduling.SlurmSettings.CustomSlurmSettings": "slurm.custom",
-        "Scheduling.SlurmSettings.Dns.DisableManagedDns": "slurm.managed_dns",
-        "Scheduling.SlurmSettings.ScaledownIdletime": "slurm.idle_time",
-        "Iam.PermissionsBoundary": "iam.permissions_boundary",
-        "Iam.ResourcePrefix": "iam.resource_prefix",
-        "Iam.Roles.LambdaFunctionsRole": "iam.lambda_role",
-        "Tags": "tags",
-    },
-    "head node": {
-        **_LOGIN,
-        **_LOCAL,
-        "DisableSimultaneousMultithreading": "threads_per_core",
-        "Networking.ElasticIp": "elastic_ip",
-        "Ssh.KeyName": "key_pair",
-    },
-    "login pool": {**_LOGIN, "GracetimePeriod": "grace_period", "Networking.SubnetIds": "subnet"},
-    "queue": {
-        **_SOFTWARE,
-        **_BOTH,
-        **{f"ComputeSettings.{path}": name for path, name in _LOCAL.items()},
-        "AllocationStrategy": "allocation",
-        "JobExclusiveAllocation": "exclusive",
-        "Networking.SubnetIds": "subnets",
-        "Networking.AssignPublicIp": "public_ip",
-        "Networking.PlacementGroup.Enabled": "placement",
-    },
-    "compute resource": {
-        **_BOTH,
-        "InstanceType": "instance_type",
-        "Instances": "instance_types",
-        "SpotPrice": "spot_price",
-        "Efa.Enabled": "efa",
-        "DisableSimultaneousMultithreading": "threads_per_core",
-        "SchedulableMemory": "schedulable_memory_mib",
-        "Networking.PlacementGroup.Enabled": "placement",
-        "StaticNodePriority": "static_node_priority",
-        "DynamicNodePriority": "dynamic_node_priority",
-    },
-}
-"""What may have raw keys: the paths of ParallelCluster that have an option there, whether it was said or not."""
-_NEVER: Final = (("Scheduling.SlurmSettings.ScaledownIdletime", -1),)
-"""Values of such keys that no option can say: idle nodes never go."""
-_KINDS: Final[Mapping[At, str]] = {(): "cluster", ("HeadNode",): "head node"}
 _SECRET: Final = Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
 _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _ADDRESSES: Final = (
@@ -142,10 +66,9 @@ _INTEL: Final = "AdditionalPackages.IntelSoftware.IntelHpcPlatform"
 
 
 def raw_problems(spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
-    """Raw keys are for what has no option, and say what ParallelCluster's validators take."""
+    """Raw keys say what ParallelCluster's validators take."""
     for level in levels(spec, context):
         at = (*level.at, RAW)
-        yield from _option_problems(at, level)
         for path, (form, words) in _FORMS.items():
             value = value_at(level.raw, path)
             if isinstance(value, str) and not unresolved(value) and not re.fullmatch(form, value, re.ASCII):
@@ -195,18 +118,6 @@ def _reference_problems(at: At, raw: Any) -> Problems:
             yield from _reference_problems((*at, index), value)
 
 
-def _option_problems(at: At, level: Level) -> Problems:
-    """What has an option is said with it, so that its rules are asked."""
-    answered = set(conflicts(level.rendered, level.raw))
-    for path, name in _OPTIONS[_kind(level.config)].items():
-        place = tuple(path.split("."))
-        inside = value_at(level.raw, path) is not None and (path, value_at(level.raw, path)) not in _NEVER
-        if inside and not any(place[: len(one)] == one or one[: len(place)] == place for one in answered):
-            used = option(name, up=len(place) + 1)
-            more = ", and its 'raw_overrides' for what has none" if path == "HeadNode" else ""
-            yield Problem((*at, *place), f"has an option: use {used}{more}", of_key=True)
-
-
 def _bucket_problems(at: At, access: Any) -> Problems:
     """What nodes may read is in buckets that can be; a star stands for any part of a name."""
     form, words = _BUCKET
@@ -214,14 +125,6 @@ def _bucket_problems(at: At, access: Any) -> Problems:
         name = entry.get("BucketName") if isinstance(entry, Mapping) else None
         if isinstance(name, str) and not unresolved(name) and "*" not in name and not re.fullmatch(form, name):
             yield Problem((*at, index, "BucketName"), f"must be {words}, got {shown(name)}")
-
-
-def _kind(config: At) -> str:
-    if config in _KINDS:
-        return _KINDS[config]
-    if config[0] == "LoginNodes":
-        return "login pool"
-    return "compute resource" if "ComputeResources" in config else "queue"
 
 
 def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ParallelClusterFacts) -> Problems:
