@@ -78,6 +78,11 @@ AT_LOAD = [
         "10:13: 'serving.model.prefix' must be a folder of the bucket, got 's3://my-models/llama/'; write llama/; the bucket my-models stands apart, in a file as 'bucket_name' of 'models' in 'storage.buckets'",
     ),
     row(
+        "a bound of an option that must go",
+        [("batch: 4", "batch: 4\n    max_input_tokens: 4096"), ("kind: tgi", "kind: hf-vllm")],
+        "13:23: 'serving.model.max_input_tokens' must be left out for hf-vllm […]",
+    ),
+    row(
         "two models",
         [(MODEL, "  model:\n  - name: a\n  - name: b\n")],
         "7:3: 'serving.model' must be a mapping ('name: …', 'prefix: …' and 'tensor_parallel: …' on lines below it), got a list; a file serves one model; another is served by a file of its own, with another 'name'",
