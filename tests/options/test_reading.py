@@ -21,6 +21,7 @@ from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.options.writing import written
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
 from cdk_trainyard.problems import At, sentence, shown
+from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind
 from cdk_trainyard.serving.spec_service import ScalingMetric
 from cdk_trainyard.tokens import Unknown
@@ -693,6 +694,8 @@ def test_a_truth_value_in_place_of_a_choice_is_told_which_one_it_means(value: An
         (GroupRole, "worker", "write compute"),
         (AuthenticationKind, "bearer", "write jwt for tokens of an issuer, or api-key for one key of all"),
         (ScalingMetric, "num_requests_waiting", "write queue"),
+        (Server, "neuron-tgi", "write tgi"),
+        (Server, "vllm-neuron", "write neuron-vllm"),
     ],
 )
 def test_a_word_of_another_tool_is_told_which_one_it_means(wanted: type[Enum], value: str, remedy: str) -> None:

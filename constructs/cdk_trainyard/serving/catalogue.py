@@ -7,7 +7,7 @@ which pairs cannot work. ECS's ``recommended`` image moves on by itself, so host
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,15 @@ class Server(StrEnum):
     """vLLM as Hugging Face's optimum-neuron serves it."""
     NEURON_VLLM = "neuron-vllm"
     """vLLM of AWS's Neuron containers (NxD Inference)."""
+
+    FORMER_VALUES = nonmember(
+        {
+            **dict.fromkeys(("huggingface-tgi", "neuron-tgi", "neuronx-tgi", "text-generation-inference"), "write tgi"),
+            **dict.fromkeys(("optimum", "optimum-neuron", "optimum-vllm"), "write hf-vllm"),
+            **dict.fromkeys(("neuronx-vllm", "nxd-inference", "vllm-neuron", "vllm-neuronx"), "write neuron-vllm"),
+            "vllm": "write neuron-vllm for that of AWS's Neuron containers, hf-vllm for Hugging Face's",
+        }
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
