@@ -82,7 +82,7 @@ def meaning(
     if not instead and at and not alike(key, known) and of_another(written, at, whole):
         return elsewhere(written, at, whole=whole), []
     found = _meant_by(instead) if instead else near(key, known, given)
-    if len(found) == 1 and found[0] in given and instead in {None, f"use {{{found[0]}}}"}:
+    if len(found) == 1 and found[0] in given and _is_name(instead, found[0]):
         return f"; {found[0]!r} is given already; leave one of both out", []
     if instead:
         said = _NAMED.sub(lambda named: repr(named[1]) + _in_its_form(named[1], named[2] or written, value), instead)
@@ -95,6 +95,11 @@ def meaning(
         return next(((f"; use {each!r}{unit}", [each]) for each, unit in counted if unit), (asked(key, found), found))
     there = "there is" if len(known) == 1 else "there are"
     return elsewhere(written, at, whole=whole) or f"; {there} {either(known)}", []
+
+
+def _is_name(instead: str | None, key: str) -> bool:
+    """Say whether what to do instead of a key is to use another alone, whatever that must go without."""
+    return instead is None or instead.partition(", without ")[0] == f"use {{{key}}}"
 
 
 def _in_its_form(key: str, unit: str, value: object) -> str:
