@@ -197,8 +197,8 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     *(
         (GOOD, f"the override {name} of a cluster", [hyperpod(f"raw_overrides: {{{name}: a}}")], f"{name}' {says}")
         for name, says in (
-            ("node_recovery", "must not be overridden: 'node_recovery' says it"),
-            ("nodeRecovery", "must not be overridden: 'node_recovery' says it"),
+            ("node_recovery", "must not be overridden: use 'node_recovery'"),
+            ("nodeRecovery", "must not be overridden: use 'node_recovery'"),
             ("tags", "must not be overridden: tags of the whole deployment stand there"),
             (
                 "tiered_storage_config.mode",
@@ -215,7 +215,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             f"19:23: 'cluster.groups.workers.raw_overrides.{name}' {says}",
         )
         for name, says in (
-            ("training_plan_arn", "must not be overridden: 'training_plan_arn' says it"),
+            ("training_plan_arn", "must not be overridden: use 'training_plan_arn'"),
             ("InstanceGroupName", "must not be overridden: the group's name says it, which in a file is its key"),
         )
     ),

@@ -167,8 +167,8 @@ REFUSALS = [
     *(
         ({"raw_overrides": {name: 3}}, f"'raw_overrides.{name}' must not be overridden here; {remedy}")
         for name, remedy in (
-            ("InstanceGroups.0.InstanceCount", "for a group, 'count' says it"),
-            ("instance_count", "for a group, 'count' says it"),
+            ("InstanceGroups.0.InstanceCount", "for a group, use 'count'"),
+            ("instance_count", "for a group, use 'count'"),
             ("InstanceGroups", "give it to the group, under its 'raw_overrides'"),
             ("instance_groups", "give it to the group, under its 'raw_overrides'"),
             ("OverrideVpcConfig.Subnets", "give it to the group, under its 'raw_overrides'"),
@@ -179,8 +179,8 @@ REFUSALS = [
         for path, value, why in (
             ("AutoScaling.Mode", "Enable", "it is for clusters with Amazon EKS, and this one has Slurm"),
             ("Orchestrator.Eks", {"ClusterArn": "a"}, "it is for clusters with Amazon EKS, and this one has Slurm"),
-            ("Orchestrator.Slurm.SlurmConfigStrategy", "Managed", "'slurm_config_strategy' says it"),
-            ("Orchestrator.Slurm.AccountingDatabase.Name", "slurm", "'accounting' says it"),
+            ("Orchestrator.Slurm.SlurmConfigStrategy", "Managed", "use 'slurm_config_strategy'"),
+            ("Orchestrator.Slurm.AccountingDatabase.Name", "slurm", "use 'accounting'"),
             ("Tags", [{"Key": "a", "Value": "b"}], "tags of the whole deployment stand there"),
             ("CreationTime", "2026-11-27", "the service writes it"),
         )

@@ -246,16 +246,16 @@ REFUSALS = [
 ]
 
 OVERRIDES = [
-    ("SlurmConfig.NodeType", "Login", "must not be overridden: 'role' says it"),
-    ("SlurmConfig.PartitionNames.1", "dev", "must not be overridden: 'partition' says it"),
-    ("LifeCycleConfig.SourceS3Uri", "s3://other/", "must not be overridden: 'lifecycle' says it"),
-    ("CapacityRequirements.Spot", {}, "must not be overridden: 'capacity' says it"),
-    ("NetworkInterface.InterfaceType", "efa-only", "must not be overridden: 'interface_type' says it"),
-    ("AutoPatchConfig.PatchingStrategy", "WhenIdle", "must not be overridden: 'auto_patch' says it"),
+    ("SlurmConfig.NodeType", "Login", "must not be overridden: use 'role'"),
+    ("SlurmConfig.PartitionNames.1", "dev", "must not be overridden: use 'partition'"),
+    ("LifeCycleConfig.SourceS3Uri", "s3://other/", "must not be overridden: use 'lifecycle'"),
+    ("CapacityRequirements.Spot", {}, "must not be overridden: use 'capacity'"),
+    ("NetworkInterface.InterfaceType", "efa-only", "must not be overridden: use 'interface_type'"),
+    ("AutoPatchConfig.PatchingStrategy", "WhenIdle", "must not be overridden: use 'auto_patch'"),
     (
         "InstanceStorageConfigs.1.EbsVolumeConfig.VolumeSizeInGB",
         10,
-        "must not be overridden: 'volumes' says it, and file systems are mounted beside",
+        "must not be overridden: use 'volumes'; file systems are mounted beside",
     ),
     (
         "KubernetesConfig.Labels",

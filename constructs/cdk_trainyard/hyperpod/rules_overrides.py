@@ -19,19 +19,19 @@ from cdk_trainyard.tokens import unresolved
 _GROUPS = "InstanceGroups"
 _OF_EKS = "it is for clusters with Amazon EKS, and this one has Slurm"
 _SAID_OF_GROUPS = {
-    **{name: f"{shown(ours)} says it" for name, ours in PROPERTIES.items()},
+    **{name: f"use {shown(ours)}" for name, ours in PROPERTIES.items()},
     "InstanceGroupName": "the group's name says it, which in a file is its key",
-    "InstanceStorageConfigs": "'volumes' says it, and file systems are mounted beside",
-    "SlurmConfig.PartitionNames": "'partition' says it",
+    "InstanceStorageConfigs": "use 'volumes'; file systems are mounted beside",
+    "SlurmConfig.PartitionNames": "use 'partition'",
     "ExecutionRole": "it is the role that the cluster is given, or makes",
     **dict.fromkeys(("ImageReleaseVersion", "KubernetesConfig"), _OF_EKS),
 }
-"""Properties of a group that are not to be overridden, with all that is below them: why, or what says them. Of
+"""Properties of a group that are not to be overridden, with all that is below them: why, or what to use instead. Of
 ``ImageReleaseVersion`` CloudFormation's schema says so (``CfnCluster`` of aws-cdk-lib 2.275.0)."""
 _SAID_OF_CLUSTERS = {
-    "NodeProvisioningMode": "'provisioning' says it",
-    "Orchestrator": "'slurm_config_strategy' says it",
-    "Orchestrator.Slurm.AccountingDatabase": "'accounting' says it",
+    "NodeProvisioningMode": "use 'provisioning'",
+    "Orchestrator": "use 'slurm_config_strategy'",
+    "Orchestrator.Slurm.AccountingDatabase": "use 'accounting'",
     "ClusterArn": "the service writes it",
     "Tags": "tags of the whole deployment stand there",
     **dict.fromkeys(("AutoScaling", "ClusterRole", "Orchestrator.Eks"), _OF_EKS),
@@ -146,7 +146,7 @@ def _meant(path: str) -> str:
 
 
 def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | None:
-    """Return why a property is not to be overridden: an option says it, or what is around it; or the service writes it.
+    """Return why a property is not to be overridden, or the option to use, which may say what is around it.
 
     Args:
         path: The property.
@@ -160,7 +160,7 @@ def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | N
     if (nearest := next((each for each in around if each in said), None)) is not None:
         return said[nearest]
     own = in_snake_case(names[0])
-    return f"{shown(own)} says it" if own in {each.name for each in fields(spec)} else None
+    return f"use {shown(own)}" if own in {each.name for each in fields(spec)} else None
 
 
 def _merge(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
