@@ -551,6 +551,22 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         ),
         (InstanceGroup, "role_arn", "use 'role_arn' of the cluster"),
         (AlertsSection, "pagerduty", "use 'topic_arn', of a topic of yours that tells it"),
+        (
+            Queue,
+            "GraceTime PreemptMode PriorityTier QOS TRESBillingWeights",
+            "use 'slurm'; it is a parameter of a partition in slurm.conf",
+        ),
+        (ComputeResource, "Feature TmpDisk", "use 'slurm'; it is a parameter of a node in slurm.conf"),
+        (ComputeResource, "Weight", "use 'static_node_priority' and 'dynamic_node_priority'"),
+        (ComputeResource, "PriorityTier", "use 'slurm' of the queue; it is a parameter of a partition in slurm.conf"),
+        (ParallelClusterSpec, "slurm_conf CustomSlurmSettings", "use 'slurm' with 'custom'"),
+        (ParallelClusterSpec, "PriorityType", "use 'slurm' with 'custom'; it is a parameter of slurm.conf"),
+        (
+            ParallelClusterSpec,
+            "slurm_version",
+            "which Slurm it is follows from 'version', of ParallelCluster; leave it out",
+        ),
+        (SlurmSettings, "settings slurm_conf", "use 'custom'"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
