@@ -12,7 +12,7 @@ from cdk_trainyard.deployment.serving.section import LoadBalancerSection, Servin
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.fleet.spec import FleetSpec, MasterSpec
-from cdk_trainyard.fleet.spec_image import TrainingImageSpec
+from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.monitoring.spec import AlarmOverride, OwnAlarm
@@ -24,13 +24,14 @@ from cdk_trainyard.parallelcluster.spec import (
     NewAccounting,
     ParallelClusterMonitoring,
     ParallelClusterSpec,
+    SlurmAccounting,
     SlurmSettings,
     Timeouts,
 )
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
-from cdk_trainyard.serving.spec_model import NeuronModel
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec, ServiceScaling, ServingHosts
 from cdk_trainyard.storage.spec import AccountingSpec, BucketsSpec, DataRepository, ExistingBucket, LustreSpec, OpenZfs
 
@@ -567,6 +568,28 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "which Slurm it is follows from 'version', of ParallelCluster; leave it out",
         ),
         (SlurmSettings, "settings slurm_conf", "use 'custom'"),
+        (Queue, "type", "use 'compute' with 'instance_type'"),
+        (ComputeResource, "type", "use 'instance_type'"),
+        (InstanceGroup, "quantity", "use 'count'"),
+        (
+            NodeImage,
+            "instance_type",
+            "what builds and tests an image is 'instance_type' in 'build'; that of nodes stands beside 'image'",
+        ),
+        (HyperPodSpec, "headnode workers", "use 'groups': each has a name, with 'role', 'instance_type' and 'count'"),
+        (
+            StorageSection,
+            "s3",
+            "use 'buckets', whose 'datasets' and 'checkpoints' each have the 'bucket_name' of yours",
+        ),
+        (DeploymentSpec, "compute", "use 'cluster', with 'orchestrator'"),
+        (HeadNode, "allowed_cidr_blocks", "use 'ssh_from'"),
+        (HeadNode, "associate_public_ip_address", "use 'public'"),
+        (SlurmAccounting, "database_arn", "use 'endpoint', the name of the host; an ARN has none"),
+        (ServingSection, "lb", "use 'load_balancer'"),
+        (ServingSection, "asg_min_size", "use 'scaling' with 'min_tasks'"),
+        (TextGenerationEngine, "max_num_seqs", "use 'batch' of 'model'"),
+        (TextGenerationEngine, "hub_token", "use 'hub_token_secret_arn'"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
@@ -714,6 +737,23 @@ OF_A_FLEET = (
         ),
         ("fleet", MonitoringSection, "log_retention_days", 14, "; it is 'log_retention_days' in 'cluster'"),
         ("fleet", MonitoringSection, "detailed", True, "; a fleet has no such option; leave it out"),
+        ("hyperpod", InstanceGroup, "type", "controller", "; use 'role'"),
+        ("hyperpod", InstanceGroup, "type", "ml.m5.xlarge", "; use 'instance_type'"),
+        (
+            "hyperpod",
+            MonitoringSection,
+            "slurm_exporter",
+            True,
+            "; use 'node_setup' of 'cluster' with 'exporters', whose 'slurm' says it",
+        ),
+        ("fleet", MonitoringSection, "dcgm_exporter", True, "; use 'exporters' with 'gpu'"),
+        (
+            "parallelcluster",
+            StorageSection,
+            "nfs",
+            "fs-1",
+            "; use 'shared_storage' of 'cluster', with 'efs', 'ebs', 'openzfs' or 'ontap'",
+        ),
         ("hyperpod", MonitoringSection, "log_retention_days", 14, "; HyperPod has no such option; leave it out"),
         ("parallelcluster", MonitoringSection, "detailed", True, "; it is in 'monitoring' of 'cluster'"),
         (

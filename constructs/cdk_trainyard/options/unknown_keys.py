@@ -162,7 +162,8 @@ def instead_of(key: str, spec: type, value: object = None, *, chosen: Iterable[s
         return "leave it out; '&…' of an anchor goes where that is first used"
     written = in_snake_case(key)
     inside = [f"{written}.{in_snake_case(each)}" for each in value] if isinstance(value, Mapping) else []
-    plain = (*((f"{written}=false",) if value is False else inside), key, written)
+    said = [f"{written}={value}".lower()] if value is False or isinstance(value, str) else inside
+    plain = (*said, key, written)
     forms = (*(f"{choice}:{form}" for choice in chosen for form in plain), *plain)
     tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
     found = next((table[form] for table in tables for form in forms if form in table), None)
