@@ -194,6 +194,14 @@ AT_LOAD = [
         "19:7: 'cluster.groups.workers.count' must be a whole number, got a list; give one",
     ),
     row(
+        "what is no alarm and no mapping",
+        [("network:", "monitoring:\n  topic_arn: x\n  alarms:\n    sns_topic_arn: x\n    DiskFul: 10\nnetwork:")],
+        "3:1: 'monitoring' needs the project's own scripts on every group, which set exporters up; none runs a script: give 'lifecycle' of the cluster, or of a group that has one, 'on_create' on_create.sh or 'on_init_complete' on_init_complete.sh of the project",
+        "4:3: 'monitoring.topic_arn' is no key here; who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
+        "6:5: 'monitoring.alarms.sns_topic_arn' is a key, and no name here; who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
+        "7:5: 'monitoring.alarms.DiskFul' must be an alarm: ClusterSilent, SlurmctldDown, SlurmMetricsStale, NodeDown, NodeAwaited, NodeDrained, NodeInvalid, JobsStarving, … (all are in the table of alarms), got 'DiskFul'; did you mean 'DiskFull'?",
+    ),
+    row(
         "wrong-type-bool",
         [("capacity_gib: 1200", "capacity_gib: 1200\n    efa_enabled: yes")],
         "8:18: 'storage.lustre.efa_enabled' must be true or false, got 'yes'; write true",

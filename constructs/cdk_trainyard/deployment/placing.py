@@ -50,11 +50,13 @@ def _at_their_places(
     beside = {key for keys in outdented.values() for key in keys}
     judged = {found_in(deployment, each.at)[0]: each.of_key for each in of_rules}
     unquoted = {at for at in reader.unquoted if judged.get(at) is False}
+    names = {found_in(deployment, each.at)[0] for each in of_rules if _is_name(deployment, each)} - unknown
     told = {*unquoted, *(at for at in reader.unneeded if any(is_around(at, each) for each in judged))}
     of_form = [
         each
         for each in reader.problems
-        if each.at not in told and not any(at == each.at or is_around(at, each.at) for at in needless)
+        if each.at not in (told if each.of_key else told | names)
+        and not any(at == each.at or is_around(at, each.at) for at in needless)
     ]
     for each in of_form:
         if (each.at in reader.unread or each.at not in document.reported) and each.at not in beside:

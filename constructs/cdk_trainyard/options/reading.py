@@ -166,10 +166,21 @@ class Reader:
     def _items_alone(self, spec: type, shape: Shape, data: Mapping[str, Any], at: At) -> Any:
         """Return a section without keys that stand one level too deep in it, in place of names, which are answered."""
         keys = too_deep(spec, shape, data, at)
-        for key, where in keys.items():
-            self._refused((*at, key), Flaw(f"is a key, and no name here: it belongs in {where}"), of_key=True)
-        left = {key: value for key, value in data.items() if key not in keys}
-        return left if left or not keys else Unknown()
+        answers = {key: f": it belongs in {where}" for key, where in keys.items()} | self._no_names(shape, data, at)
+        for key, answer in answers.items():
+            self._refused((*at, key), Flaw(f"is a key, and no name here{answer}"), of_key=True)
+        left = {key: value for key, value in data.items() if key not in answers}
+        return left if left or not answers else Unknown()
+
+    def _no_names(self, shape: Shape, data: Mapping[str, Any], at: At) -> dict[str, str]:
+        """Return what to do about keys in place of names that are words of other tools for something in an item."""
+        if not isinstance(shape, Items) or shape.by_name is None or self.whole is None:
+            return {}
+        spec, whole = cast("Part", shape.item).spec, self.whole
+        words = [
+            key for key, value in data.items() if not isinstance(value, Mapping | Unknown) and instead_of(key, spec)
+        ]
+        return {key: meaning(key, spec, at, known=keys_of(spec), whole=whole, value=data[key])[0] for key in words}
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
