@@ -187,11 +187,11 @@ AT_LOAD = [
             ("ml.trn1.32xlarge", "[ml.trn1.32xlarge]"),
             ("count: 4", "count: []"),
         ],
-        "4:3: 'network.zone' must be text, got a list; give one",
+        "4:3: 'network.zone' must be text, got a list; write one of them",
         "5:3: 'network.nat' must be one, per-zone or none, got a list; write one",
-        "17:7: 'cluster.groups.workers.role' must be controller, login or compute, got a list; give one",
+        "17:7: 'cluster.groups.workers.role' must be controller, login or compute, got a list; write one of them",
         "18:7: 'cluster.groups.workers.instance_type' must be text, got a list; write ml.trn1.32xlarge",
-        "19:7: 'cluster.groups.workers.count' must be a whole number, got a list; give one",
+        "19:7: 'cluster.groups.workers.count' must be a whole number, got a list; write one value",
     ),
     row(
         "what is no alarm and no mapping",
@@ -1229,7 +1229,7 @@ AT_LOAD = [
                 ),
             )
         ],
-        "19:19: 'cluster.groups.workers.lifecycle.name' is no key here; there are on_create, on_init_complete or folder",
+        "19:19: 'cluster.groups.workers.lifecycle.name' is no key here; there are folder, on_create or on_init_complete",
         "21:11: 'cluster.groups.workers.volumes[0].name' is no key here; it has none here; leave it out",
         "21:11: 'cluster.groups.workers.volumes[0].size_gb' must be 1 to 16384 GB, got none; give 'root' true for the root volume",
         "22:20: 'cluster.groups.workers.volumes[0].key_arn' needs 'provisioning' Continuous of the cluster",

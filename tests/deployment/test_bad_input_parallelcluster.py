@@ -199,6 +199,26 @@ AT_LOAD = [
         "18:11: 'cluster.queues[0].compute[0]' must be a mapping ('instance_type: c5.xlarge' on lines below it), got 'c5.xlarge'",
     ),
     row(
+        "a key like none, where those of the section alone are named first",
+        [("- name: cpu\n", "- name: cpu\n      xyzzy: 1\n")],
+        "16:7: 'cluster.queues[0].xyzzy' is no key here; there are name, compute, capacity, allocation, subnets, public_ip, exclusive, root_volume, …",
+    ),
+    row(
+        "storage as a list of ParallelCluster's, and lists for one line of Slurm's",
+        [
+            ("ebs:\n      - at: /shared", "- {name: home, mount_dir: /home2, storage_type: Efs}"),
+            (
+                "- name: cpu\n",
+                "- name: cpu\n      slurm: {AllowGroups: [a, b], TRESBillingWeights: {CPU: 1.0, Mem: 2}}\n",
+            ),
+            ("public: true\n", "public: true\n    on_start: [{script: 's3://my/boot.sh'}]\n"),
+        ],
+        "14:25: 'cluster.head_node.on_start[0].script' must be in a bucket, whose name has 3 to 63 characters, got 's3://my/boot.sh'",
+        "17:15: 'cluster.queues[0].slurm.AllowGroups' must be one value, got a list; write 'a,b'",
+        "17:36: 'cluster.queues[0].slurm.TRESBillingWeights' must be one value, got a mapping; write 'CPU=1.0,Mem=2'",
+        "27:3: 'cluster.shared_storage' must be a mapping ('ebs: …' on lines below it), got a list; its entries stand in lists below 'efs', 'ebs', 'openzfs' and 'ontap', by their StorageType, each with 'at' for MountDir; FSx for Lustre is 'lustre' in 'storage'",
+    ),
+    row(
         "keys of other sections",
         [
             ("capacity_gib: 1200", "storage_capacity: 1200"),

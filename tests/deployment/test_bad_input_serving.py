@@ -446,6 +446,11 @@ AT_LOAD = [
         "13:11: 'serving.engine' must be a mapping ('kind: tgi' on lines below it), got 'tgi'",
     ),
     row(
+        "nobody as authentication, in one word",
+        [(AUTHENTICATION, "    authentication: none\n")],
+        "20:21: 'serving.load_balancer.authentication' must be a mapping ('kind: none' on lines below it), got 'none'",
+    ),
+    row(
         "a secret of no form where nobody reads one",
         [(KEY, f"{TOKENS}      claims: [{{name: aud, values: [a]}}]\n      secret_arn: my-secret\n")],
         "25:7: 'serving.load_balancer.authentication.secret_arn' must be left out of kind jwt, which does not look at it",

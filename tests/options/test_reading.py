@@ -165,7 +165,7 @@ def test_a_key_says_that_something_exists_already() -> None:
         ),
         (
             group() | {"store": ({"days": ("MONDAY",)}, {"days": ("SUNDAY",)})},
-            "'store' must be a mapping ('days: …' on lines below it), got a list; give one",
+            "'store' must be a mapping ('days: …' on lines below it), got a list; write one mapping, without '- '",
         ),
         (
             group() | {"store": "MONDAY"},

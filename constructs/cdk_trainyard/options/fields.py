@@ -6,7 +6,7 @@ this module finds out from that serves the constructor, the deployment file, its
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
@@ -232,6 +232,20 @@ def first_keys(spec: type, *, without: str = "") -> list[str]:
     known = {key: option for key, option in keys_of(spec).items() if key != without}
     own = [key for key, option in known.items() if option.name in inspect.get_annotations(spec)]
     return [key for key in required_keys(spec) if key != without] or [next(iter([*own, *known]), "key")]
+
+
+def likeliest_first(spec: type, keys: Iterable[str], given: Collection[str] = ()) -> list[str]:
+    """Return keys in the order in which they help: those that a section lacks, its own, and what others have, too.
+
+    Args:
+        spec: The section's specification.
+        keys: Keys of it.
+        given: Those that stand there. Default - none is known.
+    """
+    options, lacking = keys_of(spec), {*required_keys(spec)}.difference(given)
+    bases = [inspect.get_annotations(base) for base in spec.__mro__]
+    of_base = {key: next((i for i, own in enumerate(bases) if options[key].name in own), len(bases)) for key in keys}
+    return sorted(of_base, key=lambda key: (key not in lacking, of_base[key]))
 
 
 def required_keys(spec: type) -> list[str]:

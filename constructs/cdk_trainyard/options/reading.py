@@ -107,7 +107,7 @@ class Reader:
             elif isinstance(data, tuple) and (instead := instead_of(LISTED, spec)):
                 remedy = f"; {instead}"
             elif isinstance(data, tuple) and data and all(isinstance(item, Mapping) for item in data):
-                remedy = "; give one"
+                remedy = "; write one mapping, without '- '"
             return self._refused(at, self._values.flaw(must, data, at, remedy))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 

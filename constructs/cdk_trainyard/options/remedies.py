@@ -186,9 +186,14 @@ def bare(text: str) -> str:
 
 
 def likely(text: str, words: Iterable[str]) -> str:
-    """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it."""
-    last = max((word for word in words if text.endswith(f".{word}")), key=len, default="")
-    return f"; did you mean {shown(last)}?" if last else did_you_mean(text, words)
+    """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it.
+
+    Of several words with hyphens between them, one may stand alone, where no other has it.
+    """
+    known = [*words]
+    last = max((word for word in known if text.endswith(f".{word}")), key=len, default="")
+    whole = [word for word in known if text.lower() in word.split("-")]
+    return did_you_mean(text, known) if not last and len(whole) != 1 else f"; did you mean {shown(last or whole[0])}?"
 
 
 def splits(text: str, *, is_command: bool, is_open: bool) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, chosen, elsewhere, of_another
-from cdk_trainyard.options.fields import keys_of
+from cdk_trainyard.options.fields import keys_of, likeliest_first
 from cdk_trainyard.options.signs import after_colon, wide
 from cdk_trainyard.options.units import SIZE, TIME, in_its_unit
 from cdk_trainyard.problems import At, either
@@ -94,7 +94,7 @@ def meaning(
         counted = ((each, in_its_unit(each, written, value)) for each in found)
         return next(((f"; use {each!r}{unit}", [each]) for each, unit in counted if unit), (asked(key, found), found))
     there = "there is" if len(known) == 1 else "there are"
-    return elsewhere(written, at, whole=whole) or f"; {there} {either(known)}", []
+    return elsewhere(written, at, whole=whole) or f"; {there} {either(likeliest_first(spec, known, given))}", []
 
 
 def _is_name(instead: str | None, key: str) -> bool:

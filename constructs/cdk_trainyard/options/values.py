@@ -81,7 +81,7 @@ class Values:
             spec: What the section is.
             data: What the file has.
         """
-        if not isinstance(data, str) or is_nothing(data):
+        if not isinstance(data, str):
             return {}
         options, needed = keys_of(spec), required_keys(spec)
         if (file := re.fullmatch(r"(\w+)\.[\w.-]+", data, re.ASCII)) and file[1] in options:
@@ -91,6 +91,9 @@ class Values:
             several = isinstance(shape, Items) and shape.by_name is None
             item = shape.item if isinstance(shape, Items) and several else shape
             if not isinstance(item, Scalar | Object) or (isinstance(item, Object) and item.section is not None):
+                continue
+            is_member = isinstance(item, Scalar) and issubclass(item.type, Enum)
+            if is_nothing(data) and not is_member:
                 continue
             if self._of_item(item, _ANY_WORD) and not self._of_item(item, data):
                 written = in_quotes(data)
@@ -220,7 +223,7 @@ class Values:
         is_right = is_value and not self._of_item(Scalar(type=wanted, kinds=tuple(kinds)), item)
         if is_right or (wanted is bool and data):
             return f"; write {in_brackets(item) if is_right else 'true'}"
-        return "; give one"
+        return "; write one of them" if len(data) > 1 else "; write one value"
 
     def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""

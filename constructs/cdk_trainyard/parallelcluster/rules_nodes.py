@@ -24,7 +24,7 @@ from cdk_trainyard.parallelcluster.rules_versions import image_gib
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, Dcv, HeadNode, LoginNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import Queue
-from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.problems import At, Flaw, Problem, either, option, shown
 from cdk_trainyard.tokens import Unknown, unresolved
 from cdk_trainyard.versions import image_facts, judge_packages, pinned_packages, python_versions
 
@@ -37,6 +37,8 @@ FETCHED: Final = Url(
     query=True,
 )
 """What a node fetches over HTTPS."""
+_SHORT_BUCKET: Final = re.compile("s3://([a-z0-9.-]{1,2}|[a-z0-9.-]{64,})/")
+"""Amazon S3 user guide, "General purpose bucket naming rules", read 2026-11."""
 _OBJECT: Final = re.compile(rf"s3://[a-z0-9][a-z0-9.-]{{1,61}}[a-z0-9]/(?!\s){LINE.pattern}(?<!\s)")
 """Amazon S3 user guide, "Naming Amazon S3 objects": a key may have any sign of UTF-8; and no shell reads it
 (aws-parallelcluster-cookbook, ``custom_action_executor.py``, read 2026-11)."""
@@ -227,7 +229,8 @@ def _address_fault(script: str, at: At) -> str | None:
     if at not in _ONCE and _PRESIGNED.match(script):
         return "must not be presigned, which is for 7 days at most, and nodes start later, too; use s3://bucket/key"
     wrong = FETCHED.problem(script, NOWHERE)
-    return str(wrong) if wrong else None
+    of_bucket = Flaw("must be in a bucket, whose name has 3 to 63 characters", got=shown(script))
+    return str(of_bucket if _SHORT_BUCKET.match(script) else wrong) if wrong else None
 
 
 def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:

@@ -231,6 +231,8 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
         kind: How Slurm reads it.
         value: The value; not a Token.
     """
+    if (line := _in_one_line(value)) and value_problem(table, name, kind, line) is None:
+        return f"must be one value, got {'a mapping' if isinstance(value, Mapping) else 'a list'}; write {shown(line)}"
     form, words = _FORMS["time" if (table, name) in _TIMES else kind]
     words = _words_of_range(table, name) or words
     text = _value_problem(value, form, words)
@@ -314,6 +316,15 @@ _OF_WORDS: Final[Mapping[tuple[str, str], Callable[[str], str | None]]] = {
     ("cluster", "propagateresourcelimitsexcept"): _limits_problem,
     ("cluster", "schedulerparameters"): _sizes_problem,
 }
+
+
+def _in_one_line(value: Any) -> str:
+    """Return a list, or numbers by their names, as Slurm writes them; nothing of what is neither."""
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple | list) else ()
+    if not items or any(isinstance(each, bool) or not isinstance(each, str | int | float) for each in items):
+        return ""
+    pairs = [f"{name}={each}" for name, each in value.items()] if isinstance(value, Mapping) else map(str, items)
+    return ",".join(pairs)
 
 
 def _value_problem(value: Any, form: str, words: str) -> str | None:
