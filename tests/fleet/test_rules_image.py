@@ -151,6 +151,18 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
 
 
 @pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ubuntu-22.04-neuron", "; known are neuron-base-amazon-linux-2023, neuron-base-ubuntu-24.04, "),
+        ("pytorch", "? For Neuron devices there are neuron-base-amazon-linux-2023, "),
+    ],
+)
+def test_an_unknown_image_is_answered_with_those_for_neuron_where_it_may_be_meant(name: str, says: str) -> None:
+    (said,) = image(dlami=name)
+    assert says in said
+
+
+@pytest.mark.parametrize(
     "said",
     [
         {},

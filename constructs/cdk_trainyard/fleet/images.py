@@ -28,6 +28,8 @@ _DRIVERS: Final = {
 }
 """How parameters of AWS's begin that hold Deep Learning AMIs, known ones and later ones, and what these are for."""
 _REFERENCE: Final = "the reference of the deployment file"
+_NEURON: Final = "neuron"
+"""A word of every image for Neuron devices."""
 _MOST: Final = 3
 """Images that are named where a name has a part of theirs alone."""
 _OF_A_DLAMI: Final = "must be the name of a Deep Learning AMI"
@@ -255,7 +257,11 @@ def _unknown(name: str, known: Sequence[str], newer: str) -> Flaw | None:
         return None
     if reason := data["retired"].get(name):
         return Flaw(f"{_OF_A_DLAMI} that is still made", got=f"{shown(name)}: {reason}")
-    hint = _likely(name, known) or f"; known are {either(known, all_in=_REFERENCE)}"
+    of_neuron = [each for each in known if _NEURON in _words(each)]
+    first = [*of_neuron, *(each for each in known if each not in of_neuron)] if _NEURON in _words(name) else known
+    hint = _likely(name, known) or f"; known are {either(first, all_in=_REFERENCE)}"
+    if "pytorch" in hint and not {_NEURON, "gpu", "nvidia"} & _words(name):
+        hint = f"{hint} For Neuron devices there are {either(of_neuron)}"
     remedy = f"{hint} (list of {data['captured']}; {newer})"
     return Flaw(_OF_A_DLAMI, got=shown(name), remedy=remedy)
 
