@@ -106,7 +106,8 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             f"cluster.head_node.on_start[0].script' must be {says}",
         )
         for address, says in (
-            *((address, "an address") for address in ("s3://my-bucket/${AWS::Region}", "s3://Bucket/x", "s3://b/x")),
+            *((address, "an address") for address in ("s3://my-bucket/${AWS::Region}", "s3://Bucket/x")),
+            ("s3://b/x", "in a bucket, whose name has 3 to 63 characters"),
             ("https://host/{{resolve:ssm:/x}}", "without '${' and '{{resolve:'"),
         )
     ),
