@@ -488,13 +488,13 @@ AT_LOAD = [
     ),
     row(
         "an alarm on the first token that never rings",
-        [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 2000}}}\nserving:")],
-        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be at most 600 seconds, the longest that a request may take, got 2000: such an alarm never rings",
+        [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 600}}}\nserving:")],
+        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be less than 600 seconds, the longest that a request may take, got 600: such an alarm never rings",
     ),
     row(
         "an alarm on the first token beyond its bounds, told once",
         [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 4000}}}\nserving:")],
-        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be at most 600 seconds, the longest that a request may take, got 4000: such an alarm never rings",
+        "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be less than 600 seconds, the longest that a request may take, got 4000: such an alarm never rings",
     ),
     row(
         "paths of a node where folders of a bucket are",

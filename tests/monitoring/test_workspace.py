@@ -14,8 +14,9 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard import AlarmOverride, AlarmSeverity, AlertRules, ConfigurationError, MetricsSource, MetricsWorkspace
-from cdk_trainyard.monitoring.alarms import alarms, records
+from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms, records
 from cdk_trainyard.monitoring.render import alertmanager_configuration
+from cdk_trainyard.monitoring.rules import override_problems
 from cdk_trainyard.monitoring.yaml_text import yaml_text
 from tests.monitoring import promtool
 from tools import alarms as alarm_table
@@ -184,6 +185,18 @@ def test_what_is_said_of_an_alarm_counts() -> None:
             AlarmOverride(name="GpuHot", minutes=2000),
             "'overrides.GpuHot.minutes' must be 0 to 1440 minutes, got 2000",
         ),
+        (
+            AlarmOverride(name="OutOfMemory", minutes=10),
+            "minutes, got 10: OutOfMemory sees an event for 10 minutes, and would not ring for one",
+        ),
+        (AlarmOverride(name="EngineSilent", minutes=1440), "must be less than 120 minutes, got 1440"),
+        (AlarmOverride(name="LustreEvicted", minutes=30), "must be less than 15 minutes, got 30"),
+        (AlarmOverride(name="LustreEvicted", minutes=30, threshold=1200), "must be less than 20 minutes, got 30"),
+        (
+            AlarmOverride(name="NeuronIdle", threshold=100),
+            "must be less than 100 percent of use, got 100: nothing is more, and NeuronIdle asks whether something is",
+        ),
+        (AlarmOverride(name="EfaRetransmits", threshold=100), "must be less than 100 percent of packets, got 100"),
     ],
 )
 def test_an_override_that_makes_no_sense_is_refused(override: AlarmOverride, answer: str) -> None:
@@ -191,6 +204,14 @@ def test_an_override_that_makes_no_sense_is_refused(override: AlarmOverride, ans
     with pytest.raises(ConfigurationError) as refused:
         AlertRules(stack, "Rules", workspace=MetricsWorkspace(stack, "Metrics"), cluster_name="c", overrides=[override])
     assert answer in str(refused.value)
+
+
+@pytest.mark.parametrize("alarm", alarms(), ids=alarm_names())
+def test_an_alarm_of_what_lasts_has_no_bound_of_minutes_and_that_of_an_event_rings_for_one(alarm: Alarm) -> None:
+    seen = alarm.remembered(None)
+    assert seen is None or alarm.minutes < seen
+    said = 1440 if seen is None else int(seen) - 1
+    assert not [*override_problems([AlarmOverride(name=alarm.name, minutes=said)])]
 
 
 def test_an_alarm_is_said_once() -> None:

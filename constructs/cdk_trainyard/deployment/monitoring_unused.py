@@ -138,14 +138,14 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
 
 
 def _unreached_problems(monitoring: MonitoringSection, serving: Any) -> Iterator[Problem]:
-    """Check that a request can last as long as the alarm on its first token waits."""
+    """Check that a request can last longer than the alarm on its first token waits."""
     if serving is None or unresolved(serving, serving.request_timeout, monitoring.alarms):
         return
     longest = serving.request_timeout.to_seconds()
     for override in monitoring.alarms:
         said = None if unresolved(override, override.name, override.threshold) else override.threshold
-        if override.name == _SLOW and said is not None and not unresolved(longest) and said > longest:
-            text = f"must be at most {longest:g} seconds, the longest that a request may take, got {said:.15g}"
+        if override.name == _SLOW and said is not None and not unresolved(longest) and said >= longest:
+            text = f"must be less than {longest:g} seconds, the longest that a request may take, got {said:.15g}"
             yield Problem(("alarms", override.name, "threshold"), f"{text}: such an alarm never rings")
 
 

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from string import Template
+from typing import Final
 
 from cdk_trainyard.data_files import load
+from cdk_trainyard.monitoring.promql import windows
+
+_SINCE: Final = "time() - "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +70,20 @@ class Alarm:
         """
         number = self.threshold if threshold is None else threshold
         return _written(self.expr, cluster, "" if number is None else f"{number:g}")
+
+    def remembered(self, threshold: float | None) -> float | None:
+        """Return the minutes for which a single event is seen; None where what it asks must last.
+
+        An alarm that waits longer than its query looks back at, or as long, is one of what lasts.
+
+        Args:
+            threshold: The number that is compared with. None: the alarm's own.
+        """
+        seconds = [*windows(self.expr).values()]
+        if self.expr.startswith(_SINCE) and self.expr.endswith("< $threshold"):
+            seconds.append((self.threshold if threshold is None else threshold) or 0)
+        minutes = min(seconds, default=0) / 60
+        return None if self.minutes >= minutes else minutes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

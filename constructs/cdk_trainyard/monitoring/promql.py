@@ -22,6 +22,8 @@ _OVER_SAMPLES = re.compile(
     r"\s*[\w:]*\s*\{[^{}]*\$cluster[^{}]*\}\s*\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*\]"
 )
 """Functions that answer for two samples or more, of metrics of the cluster (Prometheus, "Query functions")."""
+_WINDOW = re.compile(r"\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*[\]:]")
+"""Windows of range selectors and of subqueries (Prometheus, "Querying basics": range vector selectors)."""
 _ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
 _LABEL = re.compile(r"\w+\s*(?:=~?|!=|!~)\s*$")
 """A label with its operator, after which its value stands (Prometheus, "Querying basics": label matchers)."""
@@ -166,6 +168,19 @@ def too_short(expr: str, seconds: int) -> tuple[str, str] | None:
         seconds: Seconds between two samples of those.
     """
     for function, window in _OVER_SAMPLES.findall(_APART.sub(" ", expr)):
-        if sum(int(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9]+)([a-z]+)", window)) <= seconds:
+        if _seconds(window) <= seconds:
             return function, window
     return None
+
+
+def windows(expr: str) -> Mapping[str, float]:
+    """Return the seconds of each window that a query looks back at, by how it is written.
+
+    Args:
+        expr: PromQL.
+    """
+    return {window: _seconds(window) for window in _WINDOW.findall(_APART.sub(" ", expr))}
+
+
+def _seconds(duration: str) -> float:
+    return sum(int(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9]+)([a-z]+)", duration))

@@ -26,6 +26,8 @@ from cdk_trainyard.tokens import unresolved
 _LITERAL: Final = re.compile(r"""-?[0-9.]+|"[^"]*"|'[^']*'""")
 _NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 _OFFERED: Final = "the AWS General Reference, 'Amazon Managed Grafana endpoints and quotas'"
+_WHOLE: Final = 100
+"""Percent of all there is."""
 _MOST_LISTED: Final = 5
 """Prefix lists, and endpoints (AWS::Grafana::Workspace NetworkAccessControl, ``maxItems``)."""
 
@@ -77,6 +79,7 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
             yield Problem(at, f"must be said once, got {shown(override.name)} again", of_key=True)
         elif not unresolved(override):
             yield from within(at, _threshold_problems(override, known))
+            yield from within(at, _minutes_problems(override, known))
         seen.add(override.name)
 
 
@@ -220,3 +223,21 @@ def _threshold_problems(override: AlarmOverride, alarm: Alarm) -> Iterator[Probl
     elif not alarm.bounds[0] <= said <= alarm.bounds[1]:
         least, most = (f"{bound:.15g}" for bound in alarm.bounds)
         yield Problem(("threshold",), f"must be {least} to {most} {alarm.unit}, got {said:.15g}")
+    elif alarm.unit.startswith("percent") and said == _WHOLE:
+        text = f"must be less than {_WHOLE} {alarm.unit}, got {said:.15g}"
+        yield Problem(("threshold",), f"{text}: nothing is more, and {alarm.name} asks whether something is")
+
+
+def _minutes_problems(override: AlarmOverride, alarm: Alarm) -> Iterator[Problem]:
+    """Check that what a single event leaves is seen for longer than it must hold."""
+    minutes, threshold = override.minutes, override.threshold
+    if minutes is None or override.enabled is False or unresolved(minutes, threshold):
+        return
+    if threshold is not None and not alarm.bounds[0] <= threshold <= alarm.bounds[1]:
+        return  # that is said
+    seen = alarm.remembered(threshold)
+    if seen is not None and minutes >= seen:
+        text = (
+            f"must be less than {seen:.15g} minutes, got {minutes}: {alarm.name} sees an event for {seen:.15g} minutes"
+        )
+        yield Problem(("minutes",), f"{text}, and would not ring for one")
