@@ -492,6 +492,11 @@ AT_LOAD = [
         "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be less than 600 seconds, the longest that a request may take, got 600: such an alarm never rings",
     ),
     row(
+        "an alarm on requests of which no more may wait",
+        [("serving:", "monitoring: {alarms: {EngineQueueing: {threshold: 124}}}\nserving:")],
+        "6:51: 'monitoring.alarms.EngineQueueing.threshold' must be less than 124, got 124: a task gets 128 requests at a time and computes 4, so such an alarm never rings; or raise MAX_CONCURRENT_REQUESTS in 'environment' of 'engine'",
+    ),
+    row(
         "an alarm on the first token beyond its bounds, told once",
         [("serving:", "monitoring: {alarms: {FirstTokenSlow: {threshold: 4000}}}\nserving:")],
         "6:51: 'monitoring.alarms.FirstTokenSlow.threshold' must be less than 600 seconds, the longest that a request may take, got 4000: such an alarm never rings",

@@ -447,6 +447,30 @@ def test_a_model_that_is_served_alone_has_a_workspace_of_its_own(write: Callable
     assert "vllm:kv_cache_usage_perc" in shown["DashboardsServing"]
 
 
+@pytest.mark.parametrize(
+    ("concurrency", "engine", "asked"),
+    [
+        (None, "{}", 32),
+        ("{}", "{}", 7),  # of a batch of 4, four times as many come at a time
+        ("{requests: 6}", "{}", 1),
+        ("{requests: 4}", "{}", 0),
+        ("{requests: 100}", "{}", 32),
+        (None, "{kind: tgi, environment: {MAX_CONCURRENT_REQUESTS: '6'}}", 1),
+    ],
+)
+def test_requests_that_wait_ring_where_a_limit_lets_so_many_wait(
+    write: Callable[[str], Path], concurrency: str | None, engine: str, asked: int
+) -> None:
+    text = GOOD_SERVING.replace("engine:\n    kind: tgi", f"engine: {engine}")
+    if concurrency:
+        text = text.replace("load_balancer:\n", f"load_balancer:\n    concurrency: {concurrency}\n")
+    path = write(f"{text}monitoring: {{alarms: {{EngineQueueing: {{minutes: 3}}}}}}\n")
+    template = Template.from_stack(serving_stack(build_stacks(App(), Deployment.load(path))))
+    groups = yaml.safe_load(only(template, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"])["groups"]
+    (rule,) = [each for group in groups for each in group["rules"] if each.get("alert") == "EngineQueueing"]
+    assert (rule["expr"].rpartition(" > ")[2], rule["for"]) == (str(asked), "3m")
+
+
 def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
     trained = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())

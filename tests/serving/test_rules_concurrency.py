@@ -17,7 +17,12 @@ from cdk_trainyard.serving import (
 from cdk_trainyard.serving.concurrency import PLACES
 from cdk_trainyard.serving.engine_settings import settings
 from cdk_trainyard.serving.rules import service_findings
-from cdk_trainyard.serving.rules_concurrency import limit_warnings, queue_problems, waiting_problems
+from cdk_trainyard.serving.rules_concurrency import (
+    limit_warnings,
+    queue_problems,
+    unreached_problems,
+    waiting_problems,
+)
 from cdk_trainyard.serving.spec_service import MonitoringSpec, ServiceSpec
 from tests.serving.parts import REGION, hosts, load_balancer, model, new_stack, service
 
@@ -109,6 +114,23 @@ def test_judges_an_alarm_by_what_may_wait(
     assert [each.text.split(":")[0] for each in found] == ([says] if says else [])
     raised = "MAX_CONCURRENT_REQUESTS in 'environment' of 'engine'" if limit is None else "'requests' of 'concurrency'"
     assert all(each.text.endswith(f"; or raise {raised}") for each in found)
+
+
+@pytest.mark.parametrize(
+    ("limit", "engine", "waiting", "says"),
+    [
+        (ConcurrencyLimit(requests=4), VLLM, 0, "must be left out, got 0"),
+        (ConcurrencyLimit(requests=6), VLLM, 2, "must be less than 2, got 2"),
+        (ConcurrencyLimit(requests=6), VLLM, 1.5, None),
+        (None, TGI_OF_6, 2, "must be less than 2, got 2"),
+        (None, VLLM, 2000, None),
+    ],
+)
+def test_judges_an_alarm_that_more_than_its_threshold_ring(
+    limit: ConcurrencyLimit | None, engine: TextGenerationEngine, waiting: float, says: str | None
+) -> None:
+    found = [*unreached_problems(waiting, limit, engine, BATCH_OF_4, exceeded=True)]
+    assert [each.text.split(":")[0] for each in found] == ([says] if says else [])
 
 
 @pytest.mark.parametrize(("requests", "threshold"), [(3, 1), (5, 1), (6, 2), (12, 8), (None, 8)])

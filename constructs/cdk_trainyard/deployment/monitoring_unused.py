@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from pkgutil import resolve_name
-from typing import Any, Final
+from typing import Final
 
 from cdk_trainyard.deployment.monitoring import MonitoringSection, NodeMetrics
 from cdk_trainyard.deployment.orchestrators import find
+from cdk_trainyard.deployment.serving.alarms import never_ringing_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.spec import Exporters
@@ -33,7 +34,6 @@ _OF_DEVICES: Final[Mapping[MetricsSource, tuple[str, Callable[[InstanceType], ob
 }
 """Sources that instance types decide of: the devices, and whether a type has some."""
 _OF_TASKS: Final = {MetricsSource.ENGINE, MetricsSource.NODE}
-_SLOW: Final = "FirstTokenSlow"
 _USUAL: Final = {field.name: field.default for field in fields(MonitoringSection)}
 
 
@@ -47,7 +47,8 @@ def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -
     if unresolved(deployment.cluster) or (absent := absent_sources(deployment)) is None:
         return
     yield from _alarm_problems(monitoring, absent)
-    yield from _unreached_problems(monitoring, deployment.serving)
+    if deployment.serving is not None and not unresolved(deployment.serving, monitoring.alarms):
+        yield from within(("alarms",), never_ringing_problems(monitoring.alarms, deployment.serving))
     minutes = monitoring.update_minutes
     if not unresolved(minutes) and minutes != _USUAL["update_minutes"] and not _is_updated(deployment):
         text = f"must be left out where no group of HyperPod has a 'scheduled_update', got {minutes}"
@@ -135,18 +136,6 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
         if missing:  # of several, Slurm is the one that no switch may bring
             text = f"must be left out: the deployment does not make this alarm, as {absent[missing[-1]]}"
             yield Problem(("alarms", override.name), text, of_key=True)
-
-
-def _unreached_problems(monitoring: MonitoringSection, serving: Any) -> Iterator[Problem]:
-    """Check that a request can last longer than the alarm on its first token waits."""
-    if serving is None or unresolved(serving, serving.request_timeout, monitoring.alarms):
-        return
-    longest = serving.request_timeout.to_seconds()
-    for override in monitoring.alarms:
-        said = None if unresolved(override, override.name, override.threshold) else override.threshold
-        if override.name == _SLOW and said is not None and not unresolved(longest) and said >= longest:
-            text = f"must be less than {longest:g} seconds, the longest that a request may take, got {said:.15g}"
-            yield Problem(("alarms", override.name, "threshold"), f"{text}: such an alarm never rings")
 
 
 def _is_updated(deployment: DeploymentSpec) -> bool:

@@ -11,7 +11,7 @@ target.
 from collections.abc import Iterator
 from typing import Final
 
-from cdk_trainyard.problems import Problem, Warned, warned
+from cdk_trainyard.problems import Problem, Warned, warned, within
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.concurrency import PLACES, places, requests_at_a_time
 from cdk_trainyard.serving.rules_environment import whole_number
@@ -72,17 +72,38 @@ def waiting_problems(
         engine: The engine, which may have one of its own.
         model: What is served.
     """
-    waiting = monitoring.waiting
+    if monitoring.waiting is not None:
+        found = unreached_problems(monitoring.waiting, limit, engine, model)
+        yield from within(("waiting",), found)
+
+
+def unreached_problems(
+    waiting: float,
+    limit: ConcurrencyLimit | None,
+    engine: TextGenerationEngine,
+    model: NeuronModel,
+    *,
+    exceeded: bool = False,
+) -> Iterator[Problem]:
+    """Check that a threshold on the requests that wait can be reached.
+
+    Args:
+        waiting: The threshold.
+        limit: The limit at the load balancer. None: there is none.
+        engine: The engine, which may have one of its own.
+        model: What is served.
+        exceeded: Whether more must wait than the threshold says. Default: false, as many are enough.
+    """
     bounds = {"'requests' of 'concurrency'": _requests(limit, model), _OF_ENGINE: _places(engine, model)}
     known = [(requests, what) for what, requests in bounds.items() if requests is not None]
-    if waiting is None or unresolved(waiting) or not known:
+    if unresolved(waiting) or not known:
         return
     requests, what = min(known)
     most = max(0, requests - model.batch)
-    if most < waiting:
-        text = f"must be at most {most}, got {waiting:.15g}" if most else f"must be left out, got {waiting:.15g}"
+    if waiting > most or (exceeded and waiting == most):
+        must = f"must be {'less than' if exceeded else 'at most'} {most}" if most else "must be left out"
         why = f"a task gets {requests} requests at a time and computes {model.batch}, so such an alarm never rings"
-        yield Problem(("waiting",), f"{text}: {why}; or raise {what}")
+        yield Problem((), f"{must}, got {waiting:.15g}: {why}; or raise {what}")
 
 
 def default_waiting(limit: ConcurrencyLimit | None, engine: TextGenerationEngine, model: NeuronModel) -> float:

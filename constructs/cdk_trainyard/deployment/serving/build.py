@@ -14,6 +14,7 @@ from cdk_trainyard.deployment.alerts_topic import alerts_topic
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import of_tasks
+from cdk_trainyard.deployment.serving.alarms import of_engine
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring, MetricsSource
@@ -102,7 +103,8 @@ def serving(
         **_keywords(section.monitoring),
     )
     if deployment.monitoring is not None and metrics is not None:
-        said = deployment.monitoring if deployment.cluster is None else of_tasks(deployment.monitoring)
+        said = of_engine(deployment.monitoring, deployment.serving)
+        said = said if deployment.cluster is None else of_tasks(said)
         monitoring_build.rules(scope, said, metrics, service.service_name, service.metrics_sources, topic)
         of_engines = [MetricsSource.ENGINE]
         monitoring_build.dashboards(scope, deployment.monitoring, metrics, service.service_name, of_engines)
