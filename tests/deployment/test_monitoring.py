@@ -471,6 +471,19 @@ def test_requests_that_wait_ring_where_a_limit_lets_so_many_wait(
     assert (rule["expr"].rpartition(" > ")[2], rule["for"]) == (str(asked), "3m")
 
 
+def test_what_another_engine_tells_is_neither_asked_nor_shown(write: Callable[[str], Path]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load(write(f"{GOOD_SERVING}monitoring: {{alarms: {{KvCacheFull: {{threshold: 90}}}}}}\n"))
+    assert refused.value.problems[0].endswith(
+        "the deployment does not make this alarm, as 'kind' of 'engine' is tgi, which has no such metric"
+    )
+    path = write(f"{GOOD_SERVING}monitoring: {{}}\n")
+    template = Template.from_stack(serving_stack(build_stacks(App(), Deployment.load(path))))
+    rules = only(template, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    assert [name for name in ("EngineSilent", "KvCacheFull", "EnginePreempts") if name in rules] == ["EngineSilent"]
+    assert "kv_cache_usage" not in dashboards(template)["DashboardsServing"]
+
+
 def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
     trained = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())

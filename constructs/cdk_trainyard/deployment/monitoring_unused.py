@@ -9,14 +9,16 @@ from typing import Final
 from cdk_trainyard.deployment.monitoring import MonitoringSection, NodeMetrics
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.alarms import never_ringing_problems
+from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
-from cdk_trainyard.monitoring.spec import MetricsSource
+from cdk_trainyard.monitoring.spec import OF_ENGINES, MetricsSource
 from cdk_trainyard.monitoring.warnings import override_warnings, own_alarm_warnings, untold_warnings
 from cdk_trainyard.problems import At, Problem, Warned, within
+from cdk_trainyard.serving.engine_settings import source_of
 from cdk_trainyard.tokens import unresolved
 
 _BY_EXPORTER: Final = (
@@ -33,7 +35,7 @@ _OF_DEVICES: Final[Mapping[MetricsSource, tuple[str, Callable[[InstanceType], ob
     MetricsSource.GPU: ("GPUs", lambda known: _has(known, AcceleratorKind.GPU)),
 }
 """Sources that instance types decide of: the devices, and whether a type has some."""
-_OF_TASKS: Final = {MetricsSource.ENGINE, MetricsSource.NODE}
+_OF_TASKS: Final = {*OF_ENGINES, MetricsSource.NODE}
 _USUAL: Final = {field.name: field.default for field in fields(MonitoringSection)}
 
 
@@ -87,9 +89,7 @@ def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str] | None:
     Args:
         deployment: The deployment.
     """
-    absent: dict[str, str] = {}
-    if deployment.serving is None:
-        absent[MetricsSource.ENGINE] = "nothing is served"
+    absent = dict(_without_engine(deployment.serving))
     if deployment.cluster is None:
         others = (AGENT, *(each for each in MetricsSource if each not in _OF_TASKS))
         return absent | dict.fromkeys(others, "there is no cluster")
@@ -119,6 +119,17 @@ def _without_devices(types: Sequence[InstanceType]) -> Iterator[tuple[str, str]]
     for source, (devices, has) in _OF_DEVICES.items():
         if types and not any(map(has, types)):
             yield source, f"no node has {devices}"
+
+
+def _without_engine(section: ServingSection | None) -> Iterator[tuple[str, str]]:
+    if section is None:
+        yield from ((source, "nothing is served") for source in OF_ENGINES)
+    elif not unresolved(section, section.engine) and not unresolved(section.engine.kind):
+        kind = section.engine.kind
+        own = source_of(kind)
+        for source in OF_ENGINES:
+            if source not in (own, MetricsSource.ENGINE):
+                yield source, f"'kind' of 'engine' is {kind}, which has no such metric"
 
 
 def _has(known: InstanceType, kind: AcceleratorKind) -> bool:

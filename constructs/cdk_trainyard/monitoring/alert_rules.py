@@ -73,6 +73,8 @@ class AlertRules(Construct):
             MetricsSource.NEURON,
             MetricsSource.GPU,
             MetricsSource.ENGINE,
+            MetricsSource.VLLM,
+            MetricsSource.TGI,
         ),
         own_alarms: Sequence[OwnAlarm] = (),
         update_minutes: int = 120,

@@ -82,6 +82,8 @@ class ClusterDashboards(Construct):
             MetricsSource.NEURON,
             MetricsSource.GPU,
             MetricsSource.ENGINE,
+            MetricsSource.VLLM,
+            MetricsSource.TGI,
         ),
     ) -> None:
         super().__init__(scope, construct_id)

@@ -5,7 +5,7 @@ from typing import Final
 
 from cdk_trainyard.json_value import JsonObject, JsonValue
 from cdk_trainyard.monitoring.alarms import Alarm, alarms, records
-from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
+from cdk_trainyard.monitoring.spec import OF_ENGINES, AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
 from cdk_trainyard.monitoring.updates import outside
 from cdk_trainyard.monitoring.yaml_text import yaml_text
 
@@ -14,7 +14,7 @@ AGENT: Final = "agent"
 _LARGEST_GROUP: Final = 20
 """Rules of a group: quota "Rules per rule group" (Amazon Managed Service for Prometheus user guide, "Service quotas",
 read 2026-11)."""
-_OF_TASKS: Final = {MetricsSource.ENGINE.value, MetricsSource.NODE.value}
+_OF_TASKS: Final = {each.value for each in (*OF_ENGINES, MetricsSource.NODE)}
 _MUTED_BY_SILENCE: Final = "ClusterSilent"
 _MUTED_BY_SLURM: Final = "SlurmctldDown"
 _MUTED_BY_NODE: Final = "NodeDown"

@@ -45,6 +45,14 @@ class MetricsSource(StrEnum):
     """GPUs, from dcgm-exporter."""
     ENGINE = "engine"
     """What serves a model, from its own metrics; each task has an agent of its own."""
+    VLLM = "vllm"
+    """What of these vLLM alone tells: how full its KV cache is, and which requests it puts back."""
+    TGI = "tgi"
+    """What of these text-generation-inference alone tells."""
+
+
+OF_ENGINES: Final = (MetricsSource.ENGINE, MetricsSource.VLLM, MetricsSource.TGI)
+"""Sources that tasks of a served model have, and no node of a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ without it; what is there is taken whatever its shapes are.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.concurrency import PLACES, places
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
@@ -72,6 +73,15 @@ def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_second
     offline = {"HF_HUB_OFFLINE": "1"} if model.precompiled else {}
     environment = {"HOME": _HOME, **made.environment, **offline, **patience, **engine.environment}
     return replace(made, environment=dict(sorted(environment.items())))
+
+
+def source_of(server: Server) -> MetricsSource:
+    """Return whose metrics a server has that others do not.
+
+    Args:
+        server: The server.
+    """
+    return MetricsSource.TGI if server is Server.TGI else MetricsSource.VLLM
 
 
 def _tgi(_: TextGenerationEngine, model: NeuronModel) -> EngineSettings:

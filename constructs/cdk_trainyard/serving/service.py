@@ -27,7 +27,7 @@ from cdk_trainyard.problems import within
 from cdk_trainyard.real import real
 from cdk_trainyard.serving import sizing
 from cdk_trainyard.serving.concurrency import DATA_PORT, requests_at_a_time
-from cdk_trainyard.serving.engine_settings import PORT, settings
+from cdk_trainyard.serving.engine_settings import PORT, settings, source_of
 from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.hosts import InferenceHosts
 from cdk_trainyard.serving.logs import log_group
@@ -169,7 +169,7 @@ class InferenceService(ServiceBase):
     @property
     def metrics_sources(self) -> Sequence[MetricsSource]:
         """Whose metrics there are, when they go anywhere."""
-        return (MetricsSource.ENGINE, MetricsSource.NODE)
+        return (MetricsSource.ENGINE, source_of(self.spec.engine.kind), MetricsSource.NODE)
 
     @property
     def connections(self) -> ec2.Connections:

@@ -17,7 +17,8 @@ from cdk_trainyard.deployment.monitoring import of_tasks
 from cdk_trainyard.deployment.serving.alarms import of_engine
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring
+from cdk_trainyard.monitoring.spec import OF_ENGINES
 from cdk_trainyard.monitoring.telling import let_alarms_publish
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.fields import fields_of
@@ -106,7 +107,7 @@ def serving(
         said = of_engine(deployment.monitoring, deployment.serving)
         said = said if deployment.cluster is None else of_tasks(said)
         monitoring_build.rules(scope, said, metrics, service.service_name, service.metrics_sources, topic)
-        of_engines = [MetricsSource.ENGINE]
+        of_engines = [source for source in service.metrics_sources if source in OF_ENGINES]
         monitoring_build.dashboards(scope, deployment.monitoring, metrics, service.service_name, of_engines)
     seen: dict[str, str] = {}
     if deployment.monitoring is not None and deployment.orchestrator is None:
