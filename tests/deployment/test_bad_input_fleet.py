@@ -74,6 +74,16 @@ AT_LOAD = [
         "12:3: 'cluster.image' must be one with drivers for the A100 devices of p4d.24xlarge, got 'the image built on ubuntu-24.04' for no accelerators; give its 'build' a base with them, or 'families' [p4d] and 'nvidia_branch' or 'commands' that install them",
     ),
     row(
+        "families of an image that are others",
+        [(IMAGE, "build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, families: [p5]}")],
+        "13:60: 'cluster.image.build.families' must have p4d too, the family of p4d.24xlarge, got p5; add it, or leave 'families' out",
+    ),
+    row(
+        "a type of which only another family has EFA",
+        [("instance_type: p4d.24xlarge", "instance_type: c5.18xlarg")],
+        "10:18: 'cluster.instance_type' must be the name of an EC2 instance type, got 'c5.18xlarg'; did you mean 'c5n.18xlarge' or 'g5.8xlarge' or 'p5.48xlarge'?",
+    ),
+    row(
         "a key that no fleet will have",
         [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  public: true")],
         "11:3: 'cluster.public' is no key here; EC2 gives no public address to an instance with several network interfaces; leave it out, and reach nodes by SSM",

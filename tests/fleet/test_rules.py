@@ -96,7 +96,11 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         ),
         ({"count": 0}, "'count' must be 1 to 5000 nodes, got 0"),
         ({"count": None}, "'count' or 'min_count' and 'max_count' must be given"),
-        ({"max_count": 3}, "'count' must be left out with 'min_count' and 'max_count', got both"),
+        (
+            {"max_count": 3},
+            ("'count' must stand alone, got 2 beside 'max_count'; leave 'max_count' out, or give 'min_count' and "
+            "'max_count' in its place"),
+        ),
         (
             {"count": None, "max_count": 3},
             "'max_count' must be given together with 'min_count', got it alone",

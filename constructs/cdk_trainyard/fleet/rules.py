@@ -127,7 +127,9 @@ def count_problems(spec: FleetSpec) -> Iterator[Problem]:
     bounds = {"min_count": spec.min_count, "max_count": spec.max_count}
     given = [name for name, value in bounds.items() if value is not None]
     if spec.count is not None and given:
-        yield Problem(("count",), f"must be left out with {both}, got both")
+        beside = " and ".join(map(option, given))
+        text = f"must stand alone, got {spec.count} beside {beside}"
+        yield Problem(("count",), f"{text}; leave {beside} out, or give {both} in its place")
     elif spec.count is None and not given:
         yield Problem(("count",), f"or {both} must be given")
     elif len(given) == 1:

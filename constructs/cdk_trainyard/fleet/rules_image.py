@@ -63,7 +63,7 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
     """The image runs on the processors of the types, and has drivers for their accelerators."""
     if unresolved(image):
         return
-    known = known_image(image)
+    known, build = known_image(image), image.said_build if at[-1] == "image" else None
     name = "" if unresolved(known.name) else shown(known.name)
     for kind in types:
         if not unresolved(known.architecture) and known.architecture not in {None, kind.architecture}:
@@ -78,6 +78,10 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
             and not unresolved(known.families, *(known.families or ()))
             and (known.families is not None and kind.family not in known.families)
         ):
+            if build is not None and build.families and kind.family in (known_base(build).families or ()):
+                text = f"must have {kind.family} too, the family of {kind.name}, got {either(build.families)}"
+                yield Problem((*at, "build", "families"), f"{text}; add it, or leave {option('families')} out")
+                continue
             families = either(known.families) if known.families else "no accelerators"
             remedy = _remedy(kind) if known.families or image.said_build is None else _remedy_of_build(kind)
             yield Problem(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cdk_trainyard.fleet.spec_image import NodeImage, TypeName, VolumeSize
+from cdk_trainyard.fleet.spec_image import EfaTypeName, NodeImage, TypeName, VolumeSize
 from cdk_trainyard.fleet.times import UtcTime
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.kind import LARGEST_BLOCK
@@ -44,7 +44,7 @@ class FleetPlacement(StrEnum):
 class LaunchTemplateSpec:
     """A launch template whose instances use all the EFA bandwidth of their type."""
 
-    instance_type: TypeName
+    instance_type: EfaTypeName
     """A type with EFA."""
     backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE
     """Who launches, and so how the interfaces are laid out; LEGACY for ``efa`` on every card.
@@ -95,10 +95,10 @@ class FleetSpec(NodeGrantsSpec):
 
     image: NodeImage
     """Their machine image."""
-    instance_type: TypeName | None = None
+    instance_type: EfaTypeName | None = None
     """Their type, with EFA; EC2 has types whose facts are not known here, which are refused.
     Default - instance_types is given instead."""
-    instance_types: Sequence[TypeName] = ()
+    instance_types: Sequence[EfaTypeName] = ()
     """Several types in order of preference; a job across different ones runs at the pace of the slowest.
     Default - instance_type is given."""
     count: Annotated[int, Number(minimum=1, maximum=MOST_NODES, unit="nodes")] | None = None

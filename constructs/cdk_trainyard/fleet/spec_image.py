@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.fleet.training_image import TrainingImage
 
 TypeName = Annotated["str | InstanceType | ec2.InstanceType", InstanceTypeName(example="p5.48xlarge")]
+EfaTypeName = Annotated["str | InstanceType | ec2.InstanceType", InstanceTypeName(example="p5.48xlarge", efa=True)]
 VolumeSize = Annotated[int, Number(minimum=8, maximum=65536, unit="GiB")]
 """Sizes of gp3: EBS user guide, "General Purpose SSD volumes"; an image of Linux needs 8 GiB at least."""
 _BUILT_GIB: Final = 16_000

@@ -1,7 +1,7 @@
 """Instance types: their facts, looked up by name, and the numbers that follow from them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, Protocol
@@ -297,32 +297,34 @@ def _network_cards(runs: list[Any]) -> Iterator[NetworkCard]:
         yield NetworkCard(index=index, max_interfaces=interfaces, efa=kind != "ena", efa_only=kind == "efa-only")
 
 
-def unknown_type(name: str, *, newer: str = "") -> Flaw:
+def unknown_type(name: str, *, newer: str = "", meant: Callable[[str], bool] | None = None) -> Flaw:
     """Say that a type is not known, and what may have been meant; or that EC2 has but its name.
 
     Args:
         name: A name that is not known.
         newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default - nothing.
+        meant: Whether a type can have been meant. Default - each can.
     """
     family, _, size = name.removeprefix("ml.").partition(".")
     if size in load("instances", "instance_types")["names_alone"].get(family, ()):
         why = f"EC2 has it, but its facts are not in the catalogue of {catalogue_date()}; use another"
         return Flaw("must be an instance type whose facts are known", got=f"{shown(name)}: {why}{newer}")
-    hint = name_hint(name, newer=newer)
+    hint = name_hint(name, newer=newer, meant=meant)
     return Flaw("must be the name of an EC2 instance type", got=shown(name), remedy=hint)
 
 
-def name_hint(name: str, *, newer: str = "") -> str:
+def name_hint(name: str, *, newer: str = "", meant: Callable[[str], bool] | None = None) -> str:
     """Say what may have been meant: the sizes of a family, a near name, or that the catalogue has a date.
 
     Args:
         name: A name that is not known.
         newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default - nothing.
+        meant: Whether a type can have been meant. Default - each can.
     """
     word = name.strip().lower()
     prefix = "ml." if word.startswith("ml.") else ""
     family, dot, _ = word.removeprefix(prefix).partition(".")
-    known = [prefix + other for other in _known_names()]
+    known = [prefix + other for other in _known_names() if meant is None or meant(other)]
     sizes = [repr(other) for other in known if other.startswith(f"{prefix}{family}.")]
     more = ", …" if len(sizes) > _MOST_SIZES else ""
     of_family = f"; the family has {', '.join(sizes[:_MOST_SIZES])}{more}" if sizes else ""

@@ -45,19 +45,25 @@ class InstanceTypeName:
 
     Attributes:
         example: One that fits.
+        efa: Whether one without EFA is refused elsewhere, and so is never what may have been meant.
     """
 
     example: str
+    efa: bool = False
 
     def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         if InstanceType.find(value):
             return None
-        return unknown_type(value)
+        return unknown_type(value, meant=_has_efa if self.efa else None)
 
     def schema(self) -> dict[str, Any]:
         """Return an example."""
         return {"examples": [self.example]}
+
+
+def _has_efa(name: str) -> bool:
+    return InstanceType.of(name).efa_supported
 
 
 _OF_OTHERS = re.compile(r"[a-z]+-[a-z]+[0-9]{1,2}")
