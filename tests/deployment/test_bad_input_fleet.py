@@ -74,6 +74,11 @@ AT_LOAD = [
         "12:3: 'cluster.image' must be one with drivers for the A100 devices of p4d.24xlarge, got 'the image built on ubuntu-24.04' for no accelerators; give its 'build' a base with them, or 'families' [p4d] and 'nvidia_branch' or 'commands' that install them",
     ),
     row(
+        "an alarm that no fleet has",
+        [("name: ", "monitoring: {alarms: {SlurmDown: {minutes: 6}}}\nname: ")],
+        "1:23: 'monitoring.alarms.SlurmDown' must be an alarm: ClusterSilent, ExporterDown, DiskFull, InodesLow, DiskReadOnly, OutOfMemory, ClockUnsynchronised, NodeMetricsStale, … (all are in the table of alarms), got 'SlurmDown'; did you mean 'ExporterDown'?",
+    ),
+    row(
         "families of an image that are others",
         [(IMAGE, "build: {base: base-oss-nvidia-driver-gpu-ubuntu-24.04, families: [p5]}")],
         "13:60: 'cluster.image.build.families' must have p4d too, the family of p4d.24xlarge, got p5; add it, or leave 'families' out",

@@ -104,12 +104,15 @@ def of_tasks(monitoring: MonitoringSection) -> MonitoringSection:
     return replace(monitoring, own_alarms=own)
 
 
-def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> Iterator[Problem]:
+def monitoring_problems(
+    monitoring: MonitoringSection, region: str | None, made: Sequence[str] | None = None
+) -> Iterator[Problem]:
     """Check that a workspace that exists is left as it is, and that alarms make sense.
 
     Args:
         monitoring: The section.
         region: Where it will be. None: that is not known.
+        made: The alarms of the table that the deployment has. Default - all.
     """
     if why := no_prometheus(region):
         yield Problem((), f"must be left out in {region}: {why}", of_key=True)
@@ -119,7 +122,7 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
                 text = f"must be left out beside {option('workspace_arn')}: the workspace stays as it is"
                 yield Problem((each.name,), text)
     if not unresolved(monitoring.alarms):
-        yield from within(("alarms",), override_problems(monitoring.alarms))
+        yield from within(("alarms",), override_problems(monitoring.alarms, made))
     if not unresolved(monitoring.own_alarms):
         yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms, changes="alarms"))
         yield from within(("own_alarms",), window_problems(monitoring.own_alarms, monitoring.scrape_seconds))

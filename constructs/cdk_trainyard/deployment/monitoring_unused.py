@@ -102,6 +102,17 @@ def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str] | None:
     return {**absent, **nodes.absent}
 
 
+def made_alarms(deployment: DeploymentSpec) -> Sequence[str] | None:
+    """Return the alarms of the table for which there are metrics. None: nobody knows.
+
+    Args:
+        deployment: The deployment.
+    """
+    if unresolved(deployment.cluster) or (absent := absent_sources(deployment)) is None:
+        return None
+    return [alarm.name for alarm in alarms() if absent.keys().isdisjoint(alarm.asked)]
+
+
 def _nodes(deployment: DeploymentSpec) -> NodeMetrics | None:
     row = find(deployment.orchestrator)
     return resolve_name(row.metrics)(deployment) if row and row.metrics else None

@@ -12,7 +12,7 @@ from typing import Final
 
 from cdk_trainyard.deployment.alerts import alerts_problems
 from cdk_trainyard.deployment.monitoring import monitoring_problems
-from cdk_trainyard.deployment.monitoring_unused import unused_problems
+from cdk_trainyard.deployment.monitoring_unused import made_alarms, unused_problems
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -151,7 +151,8 @@ def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.monitoring is not None and not unresolved(deployment.monitoring):
         unused = list(unused_problems(deployment, deployment.monitoring))
         without = {problem.at for problem in unused}
-        found = monitoring_problems(deployment.monitoring, deployment.environment.region)
+        made = made_alarms(deployment)
+        found = monitoring_problems(deployment.monitoring, deployment.environment.region, made)
         yield from (problem for problem in found if without.isdisjoint({problem.at[:2], problem.at}))
         yield from unused
         if deployment.orchestrator is None and deployment.monitoring.exporters is not None:

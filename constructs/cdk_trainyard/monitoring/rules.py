@@ -59,12 +59,14 @@ def schedule_problems(schedules: Sequence[str]) -> Iterator[Problem]:
             yield Problem((number,), f"{UPDATE_SCHEDULE}, got {shown(schedule)}")
 
 
-def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
+def override_problems(overrides: Sequence[AlarmOverride], offered: Sequence[str] | None = None) -> Iterator[Problem]:
     """Check that each names an alarm, once, and compares it with a number that makes sense.
 
     Args:
         overrides: What is other than in the table.
+        offered: The alarms that may be meant. Default - all.
     """
+    names = offered or alarm_names()
     seen: set[str] = set()
     for override in overrides:
         if unresolved(override.name):
@@ -72,9 +74,8 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
         known = next((alarm for alarm in alarms() if alarm.name == override.name), None)
         at: At = (override.name,)
         if known is None:
-            names = alarm_names()
             text = f"must be an alarm: {either(names, all_in='the table of alarms')}, got {shown(override.name)}"
-            yield Problem(at, f"{text}{_meant(override.name)}", of_key=True)
+            yield Problem(at, f"{text}{_meant(override.name, names)}", of_key=True)
         elif override.name in seen:
             yield Problem(at, f"must be said once, got {shown(override.name)} again", of_key=True)
         elif not unresolved(override):
@@ -83,16 +84,17 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
         seen.add(override.name)
 
 
-def _meant(name: str) -> str:
+def _meant(name: str, offered: Sequence[str]) -> str:
     """Return the one alarm that has all words of a name, in its own or in its metrics, else the nearest as a question.
 
     Args:
         name: A name that no alarm has.
+        offered: The alarms that may be meant.
     """
     words = [word.lower() for word in re.findall(_NAME_WORD, name)]
-    told = {alarm.name: f"{alarm.name} {alarm.expr}".lower() for alarm in alarms()}
+    told = {alarm.name: f"{alarm.name} {alarm.expr}".lower() for alarm in alarms() if alarm.name in offered}
     found = [each for each, text in told.items() if words and all(word in text for word in words)]
-    return asked(name, found) if len(found) == 1 else did_you_mean(name, alarm_names())
+    return asked(name, found) if len(found) == 1 else did_you_mean(name, offered)
 
 
 def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -> Iterator[Problem]:
