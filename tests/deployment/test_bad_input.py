@@ -364,7 +364,7 @@ AT_LOAD = [
     row(
         "no-value",
         [("zone: use1-az4", "zone:")],
-        "4:8: 'network.zone' has no value; write one, or remove the key",
+        "4:8: 'network.zone' has no value; write one",
     ),
     row(
         "two groups of one name, of which one is read",

@@ -106,7 +106,7 @@ AT_LOAD = [
             ),
             ("batch: 4", "batch: 400"),
         ],
-        "8:10: 'serving.model.name' has no value; write one, or remove the key",
+        "8:10: 'serving.model.name' has no value; write one",
         "12:12: 'serving.model.batch' must fit the NeuronCores: the model with […]",
     ),
     row(

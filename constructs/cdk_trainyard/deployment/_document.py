@@ -224,6 +224,10 @@ def _is_keyless(key: yaml.ScalarNode, value: yaml.Node) -> bool:
     return key.style is None and ":" not in behind and keyless is not None
 
 
+OR_REMOVE: Final = ", or remove the key"
+"""What else is said of a key without a value; where it is needed, it is not."""
+
+
 class _Reader:
     """Walks the nodes once; aliases are walked at each use, so that every path has its value."""
 
@@ -247,7 +251,7 @@ class _Reader:
             if _is_keyless(key_node, value_node):
                 self._keyless(key_node, path, data)
             elif value_node.tag == f"{TAG}null":
-                self._report(child, value_node, f"'{dotted(child)}' has no value; write one, or remove the key")
+                self._report(child, value_node, f"'{dotted(child)}' has no value; write one{OR_REMOVE}")
                 data[key] = Unknown()
                 self.empty |= {child} if not (node.flow_style or value_node.value) else set()
             else:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass, replace
 from typing import Final
 
-from cdk_trainyard.deployment._document import Document, Place
+from cdk_trainyard.deployment._document import OR_REMOVE, Document, Place
 from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.paths import found_in, in_file
@@ -46,6 +46,7 @@ def _at_their_places(
     for said in document.problems:
         if said.at not in reader.unread | needless:
             text = _outdented(document, said.at, outdented[said.at]) if said.at in outdented else said.text
+            text = text.removesuffix(OR_REMOVE) if said.at in reader.needed else text
             yield replace(said, text=f"{text}{reader.nothing.get(said.at, '')}")
     beside = {key for keys in outdented.values() for key in keys}
     judged = {found_in(deployment, each.at)[0]: each.of_key for each in of_rules}

@@ -64,6 +64,7 @@ class Reader:
         unneeded: Those of which rules alone say what they need.
         outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
+        needed: Where a value is missing that their section cannot do without.
         unquoted: Texts that lack their quotes alone, and stand in the specification as if they had them.
         moved: Where items stand that should be elsewhere: the path that they should have → the one that they have.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
@@ -79,6 +80,7 @@ class Reader:
     unneeded: set[At] = field(default_factory=set)
     outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
+    needed: set[At] = field(default_factory=set)
     unquoted: set[At] = field(default_factory=set)
     moved: dict[At, At] = field(default_factory=dict)
 
@@ -146,6 +148,7 @@ class Reader:
 
     def _option(self, spec: type, option: Field, data: Mapping[str, Any], at: At) -> Any:
         shape, value = option.shape, data[str(option.key)]
+        self.needed.update([at] if option.required and isinstance(value, Unknown) else [])
         several = None if option.required or not is_nothing(value) else _several(shape)
         beside = shape.key if isinstance(shape, Chosen) and shape.key in data else ""
         remedy = left_out(spec, option, beside=beside) if several and not isinstance(value, several) else ""
