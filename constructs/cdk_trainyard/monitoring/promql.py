@@ -15,13 +15,28 @@ _CLUSTER = "$cluster"
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _APART = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`|#[^\n]*""")
 """Strings and comments (Prometheus, "Querying basics": string literals, comments)."""
-_OPERATOR = re.compile(r"([=!<>]=|=~|!~|[-+*/%^<>=])(?=\s*$)")
+_OPERATOR = re.compile(r"([=!<>]=|=~|!~|[-+*/%^<>=]|\b(?i:and|or|unless)\b)(?=\s*$)")
 """Operators, after which something stands (Prometheus, "Operators")."""
 _OVER_SAMPLES = re.compile(
     r"\b(rate|irate|increase|delta|idelta|deriv|predict_linear)\s*\("
     r"\s*[\w:]*\s*\{[^{}]*\$cluster[^{}]*\}\s*\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*\]"
 )
 """Functions that answer for two samples or more, of metrics of the cluster (Prometheus, "Query functions")."""
+_BRACES, _BRACKETS = re.compile(r"\{[^{}]*\}"), re.compile(r"\[([^\[\]]*)\]")
+_ELSEWHERE = (
+    (re.compile(r"=>|=<"), "it has {0}, which compares nothing; write {0[1]}="),
+    (re.compile(r"(?<![=!<>])=(?![=~])"), "it has =, which stands between braces alone; write =="),
+    (re.compile(r";"), "it has a {0}, and is one expression without an end"),
+    (
+        re.compile(r"\b(?:by|without|on|ignoring)\s+(?!(?:and|or|unless|offset)\b)[a-zA-Z_]\w*"),
+        "it has {0}, and labels stand in parentheses",
+    ),
+    (
+        re.compile(r"\A\s*[\w:]*\s*(?:\{\})?\s*\[[^\[\]]*\]\s*\Z"),
+        "it is samples of a span, and no value of now",
+    ),
+)
+"""What no query has outside the braces of selectors (Prometheus, "Operators"; "Querying basics": range vectors)."""
 _WINDOW = re.compile(r"\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*[\]:]")
 """Windows of range selectors and of subqueries (Prometheus, "Querying basics": range vector selectors)."""
 _ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
@@ -102,7 +117,19 @@ def unbalanced(expr: str) -> str | None:
             return f"it has a {sign} that closes nothing"
     if expected:
         return f"it lacks a {expected[-1]}"
-    return f"it ends with {operator[0]}" if (operator := _OPERATOR.search(bare)) else None
+    if operator := _OPERATOR.search(bare):
+        return f"it ends with {operator[0]}"
+    outside = _BRACES.sub("{}", bare)
+    found = ((each.search(outside), why) for each, why in _ELSEWHERE)
+    return next((why.format(place[0]) for place, why in found if place), None) or _no_duration(outside)
+
+
+def _no_duration(bare: str) -> str | None:
+    """Return what is wrong with a span of time: a blank before its unit, or a unit that there is not."""
+    for span in _BRACKETS.findall(bare):
+        if re.search(r"[0-9]\s+[a-z]", span) or {*re.findall(r"[0-9]([a-zA-Z]+)", span)} - _SECONDS.keys():
+            return f"it has [{span}], and a span is numbers with {', '.join(_SECONDS)} right behind them, as 5m"
+    return None
 
 
 def taken_for_a_value(expr: str) -> str | None:
