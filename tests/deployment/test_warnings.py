@@ -130,6 +130,18 @@ SURPRISES = (
             "monitoring:no-gpu",
             "nothing here gives metrics of GPUs: it never rings, unless something of yours writes them; leave it out",
         ),
+        "an alarm of another engine": (
+            GOOD_SERVING + ALERTS + OWN % "vllm:num_requests_waiting{$cluster} > 4",
+            ("monitoring", "own_alarms", "Mine"),
+            "monitoring:no-vllm",
+            "and what serves here is not vLLM: it never rings, unless something of yours writes them; leave it out",
+        ),
+        "an alarm of devices that no node has": (
+            GOOD_FLEET + ALERTS + OWN % "neuroncore_utilization_ratio{$cluster} > 0",
+            ("monitoring", "own_alarms", "Mine"),
+            "monitoring:no-neuron",
+            "nothing here gives metrics of Neuron: it never rings, unless something of yours writes them; leave it out",
+        ),
         "a critical alarm that nobody hears": (
             GOOD_FLEET + OWN % "up{$cluster} == 0",
             ("monitoring",),

@@ -11,9 +11,18 @@ from cdk_trainyard.problems import Warned, warned
 _OF_NODES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
     "slurm_": (MetricsSource.SLURM, "@cdk-trainyard/monitoring:no-slurm", "nothing here gives metrics of Slurm"),
     "DCGM_": (MetricsSource.GPU, "@cdk-trainyard/monitoring:no-gpu", "nothing here gives metrics of GPUs"),
+    "lustre_": (MetricsSource.LUSTRE, "@cdk-trainyard/monitoring:no-lustre", "nothing here gives metrics of Lustre"),
+    "node_amazonefa": (MetricsSource.EFA, "@cdk-trainyard/monitoring:no-efa", "nothing here gives metrics of EFA"),
+    "neuron": (MetricsSource.NEURON, "@cdk-trainyard/monitoring:no-neuron", "nothing here gives metrics of Neuron"),
 }
+_OF_ENGINES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
+    "vllm:": (MetricsSource.VLLM, "@cdk-trainyard/monitoring:no-vllm", "what serves here is not vLLM"),
+    "tgi_": (MetricsSource.TGI, "@cdk-trainyard/monitoring:no-tgi", "what serves here is not TGI"),
+}
+"""The same of engines, where something is served."""
 """How metrics begin that nodes of a cluster alone have, whose they are, and what is said where there are none
-(lifecycle_scripts/lib/slurm_metrics.py; NVIDIA, DCGM Exporter, ``default-counters.csv``)."""
+(lifecycle_scripts/lib: slurm_metrics.py, lustre_metrics.py, efa_metrics.py and neuron_metrics.py; NVIDIA, DCGM
+Exporter, ``default-counters.csv``)."""
 _FREE, _HALF = "percent free", 50
 """The unit of alarms that ring at less than their threshold, and what of it most likely is meant the other way."""
 
@@ -76,10 +85,14 @@ def own_alarm_warnings(
         shared: Whether other clusters may write to the workspace.
         is_mistaken: Whether a name is taken for the label ``cluster`` of this cluster's metrics, and is another.
     """
+    known = {**_OF_NODES, **(_OF_ENGINES if MetricsSource.ENGINE in sources else {})}
     for alarm in own:
-        metric = of_nodes(alarm) or ""
-        source, slug, none = next((_OF_NODES[each] for each in _OF_NODES if metric.startswith(each)), (None, "", ""))
-        if source is not None and source not in sources:
+        asked = (
+            (metric, begins) for metric in asked_of_cluster(alarm.expr) for begins in known if metric.startswith(begins)
+        )
+        metric, begins = next(asked, ("", ""))
+        if begins and known[begins][0] not in sources:
+            _, slug, none = known[begins]
             text = f"the alarm {alarm.name} asks for {metric}, and {none}"
             text += ": it never rings, unless something of yours writes them; leave it out"
             yield Warned((), slug, text)
