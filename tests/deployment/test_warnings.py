@@ -130,6 +130,12 @@ SURPRISES = (
             "monitoring:no-gpu",
             "nothing here gives metrics of GPUs: it never rings, unless something of yours writes them; leave it out",
         ),
+        "an alarm of whatever a metric is": (
+            GOOD_FLEET + ALERTS + OWN % "up{$cluster} == bool 0",
+            ("monitoring", "own_alarms", "Mine"),
+            "monitoring:rings-always",
+            "rings as long as there is such a metric, whatever its value is; compare it with a number, without bool",
+        ),
         "an alarm of another engine": (
             GOOD_SERVING + ALERTS + OWN % "vllm:num_requests_waiting{$cluster} > 4",
             ("monitoring", "own_alarms", "Mine"),

@@ -13,7 +13,7 @@ from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, Metrics
 from cdk_trainyard.cli import main
 from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.monitoring.promql import UNREAD, taken_for_a_variable, unbalanced
+from cdk_trainyard.monitoring.promql import UNREAD, has_always_a_value, taken_for_a_variable, unbalanced
 from cdk_trainyard.monitoring.templates import is_open, template_fault
 from tests.monitoring import promtool
 from tests.monitoring.test_workspace import new_stack
@@ -215,6 +215,21 @@ def test_the_matcher_of_the_cluster_stands_between_braces(expr: str, instead: st
 )
 def test_what_is_open_is_seen_without_promtool(expr: str, why: str | None) -> None:
     assert unbalanced(expr) == why
+
+
+@pytest.mark.parametrize(
+    ("expr", "always"),
+    [
+        ("up{$cluster}", True),
+        ("up{$cluster, job='a'} == bool 0", True),
+        ("up{$cluster} == bool 0 == 1", False),
+        ("absent(up{$cluster})", False),
+        ("sum(up{$cluster} > bool 1) > 3", False),
+        ("up{$cluster} == 0", False),
+    ],
+)
+def test_what_rings_whatever_the_value_is_is_known(expr: str, always: bool) -> None:
+    assert has_always_a_value(expr) is always
 
 
 @pytest.mark.parametrize(

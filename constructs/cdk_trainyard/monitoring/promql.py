@@ -37,6 +37,8 @@ _ELSEWHERE = (
     ),
 )
 """What no query has outside the braces of selectors (Prometheus, "Operators"; "Querying basics": range vectors)."""
+_WHATEVER = re.compile(r"\A\s*[\w:]+\s*(?:\{\})?\s*\Z|(?:[=!]=|[<>]=?)\s*bool\b[^=<>!()]*\Z")
+"""What has a value whatever that is: a selector alone, and a comparison that answers 0 or 1 (the same, "Operators")."""
 _WINDOW = re.compile(r"\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*[\]:]")
 """Windows of range selectors and of subqueries (Prometheus, "Querying basics": range vector selectors)."""
 _ASKED = re.compile(r"([a-zA-Z_:][\w:]*)\s*\{[^{}]*\$cluster")
@@ -198,6 +200,15 @@ def too_short(expr: str, seconds: int) -> tuple[str, str] | None:
         if _seconds(window) <= seconds:
             return function, window
     return None
+
+
+def has_always_a_value(expr: str) -> bool:
+    """Return whether a query answers with whatever is there, and compares nothing by which that would be left out.
+
+    Args:
+        expr: PromQL.
+    """
+    return _WHATEVER.search(_BRACES.sub("{}", _APART.sub(" ", expr))) is not None
 
 
 def windows(expr: str) -> Mapping[str, float]:

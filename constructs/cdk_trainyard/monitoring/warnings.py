@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from cdk_trainyard.monitoring.alarms import alarms
-from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named
+from cdk_trainyard.monitoring.promql import asked_of_cluster, clusters_named, has_always_a_value
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource, OwnAlarm
 from cdk_trainyard.problems import Warned, warned
 
@@ -96,6 +96,9 @@ def own_alarm_warnings(
             text = f"the alarm {alarm.name} asks for {metric}, and {none}"
             text += ": it never rings, unless something of yours writes them; leave it out"
             yield Warned((), slug, text)
+        if has_always_a_value(alarm.expr):
+            text = f"the alarm {alarm.name} rings as long as there is such a metric, whatever its value is"
+            yield from warned("monitoring", "rings-always", [f"{text}; compare it with a number, without bool"])
         named = clusters_named(alarm.expr)
         if mistaken := next(filter(is_mistaken, named or ()), None):
             text = f"the alarm {alarm.name} asks for cluster={mistaken}, and the label of this cluster's metrics is"
