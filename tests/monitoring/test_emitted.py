@@ -38,10 +38,12 @@ def answer_with_new_node(program: str, arguments: list[str]) -> str:
     return answer(program, arguments) + more
 
 
+ENGINES = {"vllm", "tgi"}
+KNOWN_BY = {"controller": "agent", **dict.fromkeys(ENGINES, "engine")}
+
+
 def emitted(source: str, tmp_path: Path) -> Series:
     """What a source gives: recorded, or written by our own program here."""
-    if source == "controller":  # it is known by its agent
-        return emitted("agent", tmp_path)
     if source == "slurm":
         return parsed(load("lib/slurm_metrics.py").collect(answer_with_new_node)) | emitted("node", tmp_path)
     if source == "efa":
@@ -52,7 +54,8 @@ def emitted(source: str, tmp_path: Path) -> Series:
         return parsed(load("lib/lustre_metrics.py").collect((EMITTED / "lustre.answers").read_text()))
     if source == "neuron":
         return parsed(neuron_text())
-    return parsed((EMITTED / f"{source}.prom").read_text())
+    found = parsed((EMITTED / f"{KNOWN_BY.get(source, source)}.prom").read_text())
+    return {name: labels for name, labels in found.items() if source not in ENGINES or name.startswith(source)}
 
 
 def neuron_text() -> str:

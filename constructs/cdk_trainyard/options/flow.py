@@ -1,10 +1,7 @@
 """Text that would be a list or a mapping without the quotes around it. Pure."""
 
 import json
-from contextlib import suppress
 from typing import Any, Final, TypeGuard
-
-import yaml
 
 from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.options.secrets import secret_problem
@@ -39,9 +36,22 @@ def unquoted(text: str) -> str:
 def _read(text: object, *, is_json: bool) -> object:
     if not isinstance(text, str) or len(text) > _LONGEST or text[:1] + text[-1:] not in _PAIRS or "\n" in text:
         return None
-    with suppress(yaml.YAMLError, ValueError, RecursionError):
-        return (json.loads if is_json else yaml.safe_load)(text) or None
-    return None
+    try:
+        return (json.loads if is_json else _flow)(text) or None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _flow(text: str) -> object:
+    """Read YAML; without what reads files, which is in an extra, as JSON."""
+    try:
+        import yaml  # noqa: PLC0415  as said
+    except ImportError:
+        return json.loads(text)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return None
 
 
 class NoList(Text):
