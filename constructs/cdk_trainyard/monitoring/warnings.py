@@ -15,14 +15,14 @@ _OF_NODES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
     "node_amazonefa": (MetricsSource.EFA, "@cdk-trainyard/monitoring:no-efa", "nothing here gives metrics of EFA"),
     "neuron": (MetricsSource.NEURON, "@cdk-trainyard/monitoring:no-neuron", "nothing here gives metrics of Neuron"),
 }
+"""How metrics begin that nodes of a cluster alone have, whose they are, and what is said where there are none
+(lifecycle_scripts/lib: slurm_metrics.py, lustre_metrics.py, efa_metrics.py and neuron_metrics.py; NVIDIA, DCGM
+Exporter, ``default-counters.csv``)."""
 _OF_ENGINES: Final[Mapping[str, tuple[MetricsSource, str, str]]] = {
     "vllm:": (MetricsSource.VLLM, "@cdk-trainyard/monitoring:no-vllm", "what serves here is not vLLM"),
     "tgi_": (MetricsSource.TGI, "@cdk-trainyard/monitoring:no-tgi", "what serves here is not TGI"),
 }
 """The same of engines, where something is served."""
-"""How metrics begin that nodes of a cluster alone have, whose they are, and what is said where there are none
-(lifecycle_scripts/lib: slurm_metrics.py, lustre_metrics.py, efa_metrics.py and neuron_metrics.py; NVIDIA, DCGM
-Exporter, ``default-counters.csv``)."""
 _FREE, _HALF = "percent free", 50
 """The unit of alarms that ring at less than their threshold, and what of it most likely is meant the other way."""
 
