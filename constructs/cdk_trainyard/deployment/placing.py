@@ -64,21 +64,15 @@ def _at_their_places(
             yield _placed(document, each.at, each, sentence(each))
     unknown -= document.reported & needless
     answered = {*unknown, *(problem.at for problem in of_form)}
-    of_what_is_there = (
+    to_go = {each.at for each in of_rules if each.text.startswith(_GO) and UNKNOWN not in each.text}
+    of_what_stays = (
         each
         for each in of_rules
-        if not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
+        if (each.at not in to_go or each.text.startswith(_GO))
+        and not any(is_around(section, found_in(deployment, each.at)[0]) for section in reader.missing)
     )
-    found = [*_of_rules(document, deployment, of_what_is_there, answered=answered, unknown=unknown)]
-    to_go = {each.at for each in found if _must_go(each)}
-    for said_of in found:
-        if said_of.at not in to_go or _must_go(said_of):
-            yield replace(said_of, text=f"{said_of.text}{_IN_QUOTES if said_of.at in unquoted else ''}")
-
-
-def _must_go(problem: FileProblem) -> bool:
-    """Say whether a problem is that something is there at all, so that nothing else about it is of use."""
-    return problem.text.startswith(f"'{dotted(problem.at)}' {_GO}")
+    found = _of_rules(document, deployment, of_what_stays, answered=answered, unknown=unknown)
+    yield from (replace(each, text=f"{each.text}{_IN_QUOTES if each.at in unquoted else ''}") for each in found)
 
 
 def _is_needless(deployment: DeploymentSpec, problem: Problem, unknown: AbstractSet[At]) -> bool:
